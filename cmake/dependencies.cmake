@@ -1,0 +1,10 @@
+# All from Debian 12 packages; tests/packages.txt is the list that the README's commands install.
+find_package(PkgConfig REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(tl-expected REQUIRED)
+find_package(Boost 1.74 REQUIRED COMPONENTS program_options)
+pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
+pkg_check_modules(sodium REQUIRED IMPORTED_TARGET libsodium)
+pkg_check_modules(mnl REQUIRED IMPORTED_TARGET libmnl)
+pkg_check_modules(nftables REQUIRED IMPORTED_TARGET libnftables)

@@ -1,0 +1,26 @@
+// Site -> artifacts, in memory. Pure and deterministic: same site and date, same bytes. Writing is
+// cli's, loading is enforcement's.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "compiler/probe_plan.h"
+#include "compiler/site.h"
+
+namespace bulkhead::compiler {
+
+struct Artifact {
+  std::string path;  // relative to the output folder: "fw/nftables.nft"
+  std::string text;
+};
+
+struct Artifacts {
+  std::vector<Artifact> files;  // sorted by path; manifest.json last
+  ProbePlan plan;
+};
+
+// Precondition: site.ok().
+[[nodiscard]] Artifacts compile(const Site& site, const PlanOptions& options);
+
+}  // namespace bulkhead::compiler

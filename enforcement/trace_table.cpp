@@ -1,0 +1,1 @@
+#include "enforcement/trace_table.h"

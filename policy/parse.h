@@ -1,0 +1,27 @@
+// policy.toml and its includes -> Policy. Syntax, types, unknown keys and the shape of each value
+// are decided here; what names mean, in validate.h. Nothing outside the site's folder is read: an
+// include is a relative path inside it, files are at most 16 MiB, includes at most 256 and never
+// cyclic.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "policy/model.h"
+#include "policy/support/diagnostic.h"
+#include "policy/support/result.h"
+
+namespace bulkhead::policy {
+
+// Reads a file by its path relative to the site folder. A fake serves tests and the fuzzer.
+using FileReader = std::function<Result<std::string>(const std::string& relative_path)>;
+[[nodiscard]] FileReader folder_reader(std::filesystem::path site_folder);
+
+// Texts go into `sources` under `display_prefix` + relative path. With errors in `diagnostics` the
+// returned policy holds what could be read, good enough to go on finding mistakes, never to
+// compile.
+[[nodiscard]] Policy parse_policy(const FileReader& read, const std::string& display_prefix,
+                                  SourceMap& sources, Diagnostics& diagnostics);
+
+}  // namespace bulkhead::policy

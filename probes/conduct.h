@@ -1,0 +1,61 @@
+// Runs a schedule: launches agents, opens listeners behind a barrier, drives rounds, retries
+// allowed probes, gathers evidence and judges. Knows nothing of nftables: what watches the path is
+// behind PathWatch.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "probes/judge.h"
+#include "probes/launcher.h"
+#include "probes/schedule.h"
+
+namespace bulkhead::probes {
+
+// The operator's hand on the enforcers of the path; enforcement implements it (scenarios/ joins the
+// two).
+class PathWatch {
+ public:
+  virtual ~PathWatch() = default;
+  // Before a round: trace exactly these tries on every enforcer. Replaces what was armed before.
+  virtual Status arm(const std::vector<Expected>& tries) = 0;
+  // A value that changes whenever a base chain (or anything reachable from one) of any owner
+  // changes on `member`, except for our own trace table.
+  virtual Result<std::string> mark(const std::string& member) = 0;
+  // Fills in `rule` (comment) from table, chain and handle.
+  virtual void name_rule(Evidence& evidence) = 0;
+  virtual Status disarm() = 0;
+};
+
+struct ConductOptions {
+  std::string run;  // id of this run
+  std::uint64_t seed = 1;
+  std::chrono::milliseconds try_timeout{1000};  // how long a try may take at most
+  std::uint32_t allow_retries = 2;
+  std::size_t probes_per_round = 1500;
+  std::chrono::seconds total_timeout{0};  // 0: none
+  const std::atomic<bool>* stop =
+      nullptr;  // set by a signal: finish this message, collect, return Interrupted
+  std::function<void(std::size_t done, std::size_t total)> progress;
+  std::function<void(const std::string& line)>
+      evidence_line;  // every evidence as it comes, for --output
+};
+
+struct ProbeOutcome {
+  std::vector<Verdict> verdicts;    // one for each probe of the plan, in plan order
+  std::uint64_t packets_tried = 0;  // tries, retries and controls
+  std::uint64_t retries = 0;
+  std::uint32_t rounds = 0, void_rounds = 0;
+  std::map<std::string, Facts> facts;  // by host
+  std::vector<std::string> notes;      // agents that died, hosts that forward, passive ports
+};
+
+[[nodiscard]] Result<ProbeOutcome> conduct(const compiler::Site& site,
+                                           const compiler::ProbePlan& plan, Launcher& launcher,
+                                           PathWatch& watch, const ConductOptions& options);
+
+}  // namespace bulkhead::probes

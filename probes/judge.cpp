@@ -1,0 +1,1 @@
+#include "probes/judge.h"

@@ -1,0 +1,118 @@
+// The conversation between operator and agent: JSON lines over one stream, schema bulkhead.agent/1.
+// The operator speaks first; an agent acts only on what it was told and sends no packet that the
+// plan does not name.
+//
+//   operator              agent
+//   hello{run,agent,key}  ready{facts}                   version and identity; facts about
+//   forwarding and interfaces listen{...}           listening{opened,passive,failed}   barrier: no
+//   dial before every agent said so expect{round,...}     expecting{round}               tokens and
+//   tuples that may arrive or cross here in this round dial{round,phase,...} evidence*,
+//   dialed{round,phase} sends at most `pps` collect{round}        evidence*,
+//   collected{round,generation,lost}   everything seen since; `lost`: the kernel dropped events
+//   stop{}                bye{}
+//                         failed{reason}                 at any time: this agent can do nothing
+//                         more
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "compiler/probe_plan.h"
+#include "probes/evidence.h"
+
+namespace bulkhead::probes {
+
+struct Hello {
+  std::string run;
+  std::string agent;
+  std::array<std::uint8_t, 32> key{};  // this agent's alone; proves who answered
+  bool enforcer = false;               // decode nft trace events too
+};
+struct Listener {
+  compiler::Transport transport = compiler::Transport::Tcp;
+  Address address;
+  std::uint16_t port = 0;
+};
+struct Listen {
+  std::vector<Listener> listeners;
+};
+struct Expected {  // one try as it may be seen by a listener or an enforcer
+  std::string probe;
+  std::uint32_t attempt = 1;
+  compiler::Transport transport = compiler::Transport::Tcp;
+  Tuple tuple;
+  Token token{};
+};
+struct Expect {
+  std::uint32_t round = 0;
+  std::vector<Expected> tries;
+};
+struct DialTry {
+  Expected what;
+  std::uint16_t size = 0;  // payload bytes after the token, UDP only
+};
+enum class Phase : std::uint8_t { Before, Main, After };
+struct Dial {
+  std::uint32_t round = 0;
+  Phase phase = Phase::Main;
+  std::uint32_t pps = 0;  // 0: as fast as it goes
+  std::chrono::milliseconds timeout{1000};
+  std::vector<DialTry> tries;
+};
+struct Collect {
+  std::uint32_t round = 0;
+};
+struct Stop {};
+using ToAgent = std::variant<Hello, Listen, Expect, Dial, Collect, Stop>;
+
+struct Facts {
+  std::string kernel;
+  bool forwards_v4 = false,
+       forwards_v6 = false;  // net.ipv4.ip_forward, net.ipv6.conf.all.forwarding
+  std::vector<std::string> interfaces;
+  bool can_trace = false;
+};
+struct Ready {
+  std::string version;
+  Facts facts;
+};
+struct Listening {
+  struct Other {
+    Listener listener;
+    std::string reason;
+  };
+  std::uint32_t opened = 0;
+  std::vector<Other> passive;  // a real service holds it: watched, not taken
+  std::vector<Other> failed;
+};
+struct Expecting {
+  std::uint32_t round = 0;
+};
+struct Dialed {
+  std::uint32_t round = 0;
+  Phase phase = Phase::Main;
+};
+struct Collected {
+  std::uint32_t round = 0;
+  std::uint32_t generation = 0;  // nf_tables generation now; 0 where not an enforcer
+  std::uint64_t lost = 0;        // capture or trace events that the kernel could not deliver
+};
+struct Bye {};
+struct Failed {
+  std::string reason;
+};
+using FromAgent =
+    std::variant<Ready, Listening, Expecting, Evidence, Dialed, Collected, Bye, Failed>;
+
+[[nodiscard]] std::string to_json_line(const ToAgent& message);
+[[nodiscard]] std::string to_json_line(const FromAgent& message);
+// Strict: unknown type, missing or ill-typed fields, wrong schema, lines over 16 MiB are errors,
+// never a crash (fuzzed).
+[[nodiscard]] Result<ToAgent> to_agent_from_json(std::string_view line);
+[[nodiscard]] Result<FromAgent> from_agent_from_json(std::string_view line);
+
+}  // namespace bulkhead::probes

@@ -1,0 +1,44 @@
+// The whole line: compile, lab or live, load, probe, judge. Joins enforcement and probes, which do
+// not know each other.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "compiler/compile.h"
+#include "enforcement/backends/nft.h"
+#include "probes/conduct.h"
+#include "scenarios/lab.h"
+
+namespace bulkhead::scenarios {
+
+enum class Where { Lab, Live };
+
+// PathWatch over the nft of each managed enforcer's members.
+[[nodiscard]] std::unique_ptr<probes::PathWatch> nft_watch(
+    std::map<std::string, std::unique_ptr<enforcement::Nft>> by_member);
+
+struct AuditOptions {
+  Where where = Where::Lab;
+  std::string agent_program;
+  compiler::PlanOptions plan;
+  probes::ConductOptions conduct;
+  std::vector<std::string> ssh_command;  // live; empty: default
+  // Called after rules are loaded and before the first round: faults break things here.
+  std::function<Status(Lab&)> before_probing;
+  std::function<void(const std::string& stage)> stage;  // "compile", "lab up", ... for progress
+};
+
+struct AuditResult {
+  Where where = Where::Lab;
+  compiler::ProbePlan plan;
+  probes::ProbeOutcome outcome;
+  std::chrono::milliseconds lab_up{}, probing{}, lab_down{};
+};
+
+[[nodiscard]] Result<AuditResult> audit(const compiler::Site& site, const AuditOptions& options);
+
+}  // namespace bulkhead::scenarios
