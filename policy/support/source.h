@@ -30,7 +30,7 @@ class SourceMap {
   [[nodiscard]] std::size_t size() const { return files_.size(); }
   // The line without its end (LF or CRLF); empty if there is none.
   [[nodiscard]] std::string_view line(SourcePos at) const;
-  // "policy.toml:12:5"; empty for a position without a line.
+  // "policy.toml:12:5"; the file alone for a position without a line.
   [[nodiscard]] std::string place(SourcePos at) const;
 
  private:

@@ -1,0 +1,167 @@
+#include "policy/support/diagnostic.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace bulkhead {
+
+namespace {
+
+constexpr std::size_t kShownWidth = 100;
+
+constexpr std::string_view kReset = "\033[0m";
+constexpr std::string_view kBold = "\033[1m";
+
+struct Look {
+  std::string_view word;
+  std::string_view color;
+};
+Look look_of(Severity severity) {
+  switch (severity) {
+    case Severity::Error:
+      return {"error", "\033[1;31m"};
+    case Severity::Warning:
+      return {"warning", "\033[1;33m"};
+    case Severity::Note:
+      break;
+  }
+  return {"note", "\033[1;36m"};
+}
+
+// The part of the line around the column, printable, and where the caret goes in it.
+struct Excerpt {
+  std::string text;
+  std::size_t caret = 0;
+};
+Excerpt excerpt(std::string_view line, std::uint32_t column) {
+  std::size_t at = column == 0 ? 0 : column - 1;
+  at = std::min(at, line.size());
+  std::size_t start = 0;
+  if (line.size() > kShownWidth && at > kShownWidth / 2)
+    start = at - kShownWidth / 2;
+  // Never begin inside a UTF-8 sequence.
+  while (start > 0 && (static_cast<unsigned char>(line[start]) & 0xc0) == 0x80)
+    --start;
+  Excerpt out;
+  if (start > 0)
+    out.text = "...";
+  std::size_t end = std::min(line.size(), start + kShownWidth);
+  while (end < line.size() && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80)
+    ++end;
+  for (std::size_t i = start; i < end; ++i) {
+    const auto c = static_cast<unsigned char>(line[i]);
+    if (i == at)
+      out.caret = out.text.size();
+    out.text += c == '\t' ? ' ' : (c < 0x20 || c == 0x7f) ? '?' : line[i];
+  }
+  if (at >= end)
+    out.caret = out.text.size();
+  if (end < line.size())
+    out.text += "...";
+  // The caret stands under a character: count code points before it, not bytes.
+  out.caret = static_cast<std::size_t>(
+      std::count_if(out.text.begin(), out.text.begin() + static_cast<std::ptrdiff_t>(out.caret),
+                    [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  return out;
+}
+
+void append_place(std::string& out, const SourceMap& sources, SourcePos at, Severity severity,
+                  std::string_view message, std::string_view code, bool color) {
+  const Look look = look_of(severity);
+  const std::string place = sources.place(at);
+  if (color) {
+    out += fmt::format("{}{}{}{}: {}{}{}", kBold, place, place.empty() ? "" : ": ", kReset,
+                       look.color, look.word, kReset);
+  } else {
+    out += fmt::format("{}{}{}", place, place.empty() ? "" : ": ", look.word);
+  }
+  out += fmt::format(": {}", message);
+  if (!code.empty())
+    out += fmt::format(" [{}]", code);
+  out += '\n';
+  if (at.line == 0 || at.file >= sources.size())
+    return;
+  const Excerpt shown = excerpt(sources.line(at), at.column);
+  out += fmt::format("{:>5} | {}\n      | {:>{}}{}{}{}\n", at.line, shown.text, "", shown.caret,
+                     color ? look.color : "", "^", color ? kReset : "");
+}
+
+}  // namespace
+
+Diagnostic& Diagnostics::error(std::string code, SourcePos at, std::string message,
+                               std::string hint) {
+  ++errors_;
+  return items_.emplace_back(
+      Diagnostic{Severity::Error, std::move(code), at, std::move(message), std::move(hint), {}});
+}
+
+Diagnostic& Diagnostics::warning(std::string code, SourcePos at, std::string message,
+                                 std::string hint) {
+  return items_.emplace_back(
+      Diagnostic{Severity::Warning, std::move(code), at, std::move(message), std::move(hint), {}});
+}
+
+void Diagnostics::sort() {
+  std::stable_sort(items_.begin(), items_.end(),
+                   [](const Diagnostic& a, const Diagnostic& b) { return a.at < b.at; });
+}
+
+std::string render(const Diagnostic& diagnostic, const SourceMap& sources, bool color) {
+  std::string out;
+  append_place(out, sources, diagnostic.at, diagnostic.severity, diagnostic.message,
+               diagnostic.code, color);
+  for (const auto& related : diagnostic.related) {
+    append_place(out, sources, related.at, Severity::Note, related.message, {}, color);
+  }
+  if (!diagnostic.hint.empty())
+    out += fmt::format("      = hint: {}\n", diagnostic.hint);
+  return out;
+}
+
+std::string render(const Diagnostics& diagnostics, const SourceMap& sources, bool color) {
+  std::string out;
+  for (const auto& diagnostic : diagnostics.all())
+    out += render(diagnostic, sources, color);
+  return out;
+}
+
+std::string_view closest(std::string_view wrong, const std::vector<std::string_view>& candidates) {
+  constexpr std::size_t kLongest = 64;  // beyond that nobody mistyped a name
+  if (wrong.empty() || wrong.size() > kLongest)
+    return {};
+  const std::size_t allowed = std::max<std::size_t>(1, wrong.size() / 3);
+  std::string_view best;
+  std::size_t best_distance = allowed + 1;
+  std::vector<std::size_t> row;
+  for (const std::string_view candidate : candidates) {
+    if (candidate.size() > kLongest)
+      continue;
+    // Levenshtein distance, one row at a time.
+    row.resize(candidate.size() + 1);
+    for (std::size_t j = 0; j < row.size(); ++j)
+      row[j] = j;
+    for (std::size_t i = 1; i <= wrong.size(); ++i) {
+      std::size_t diagonal = row[0];
+      row[0] = i;
+      for (std::size_t j = 1; j < row.size(); ++j) {
+        const std::size_t cost = wrong[i - 1] == candidate[j - 1] ? 0 : 1;
+        const std::size_t here = std::min({row[j] + 1, row[j - 1] + 1, diagonal + cost});
+        diagonal = row[j];
+        row[j] = here;
+      }
+    }
+    if (row.back() < best_distance) {
+      best_distance = row.back();
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view wrong, const std::vector<std::string_view>& candidates) {
+  const std::string_view best = closest(wrong, candidates);
+  return best.empty() ? std::string() : fmt::format("did you mean `{}`?", best);
+}
+
+}  // namespace bulkhead
