@@ -1,0 +1,155 @@
+#include "compiler/placement.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace bulkhead::compiler {
+
+namespace {
+
+// base + steps, or nothing outside the prefix.
+std::optional<Address> nth(const Prefix& prefix, std::uint32_t steps) {
+  Address address = prefix.base;
+  const std::size_t width = bits(prefix.family()) / 8;
+  std::uint64_t carry = steps;
+  for (std::size_t i = width; i-- > 0 && carry > 0;) {
+    carry += address.bytes[i];
+    address.bytes[i] = static_cast<std::uint8_t>(carry & 0xff);
+    carry >>= 8;
+  }
+  if (carry > 0 || !prefix.contains(address))
+    return std::nullopt;
+  return address;
+}
+
+bool has_label(const Host& host, const std::string& label) {
+  return std::binary_search(host.labels.begin(), host.labels.end(), label);
+}
+
+const Nic* nic_towards(const Host& host, const std::string& segment, const policy::Policy& policy) {
+  for (const auto& nic : host.nics) {
+    if (!segment.empty() && nic.segment.text == segment)
+      return &nic;
+    const auto found = policy.segments.find(nic.segment.text);
+    if (segment.empty() && found != policy.segments.end() && found->second.gateway)
+      return &nic;
+  }
+  return segment.empty() && !host.nics.empty() ? &host.nics.front() : nullptr;
+}
+
+// Documentation prefixes (RFC 5737, RFC 3849): nobody's real addresses, and routable in a lab.
+constexpr std::string_view kOutside[] = {"198.51.100.10", "203.0.113.10", "192.0.2.10",
+                                         "2001:db8:ffff::10", "2001:db8::10"};
+
+bool usable(const Address& address) {
+  const bool this_network = address.family == Family::V4 && address.bytes[0] == 0;
+  const bool reserved = address.family == Family::V4 && address.bytes[0] >= 240;
+  return !(this_network || reserved || address.is_multicast() || address.is_loopback() ||
+           address.is_link_local() || address.is_unspecified());
+}
+
+std::optional<Address> outside_address(const AddressSet& addresses, Family family,
+                                       const AddressSet& taken) {
+  const AddressSet free = of_family(addresses, family) - taken;
+  for (const auto text : kOutside) {
+    const auto address = Address::parse(text);
+    if (address && address->family == family && free.contains(*address))
+      return address;
+  }
+  for (const auto& range : free) {
+    Address address = range.first;
+    for (int i = 0; i < 10 && address < range.last; ++i)  // not the network's own address
+      address = succ(address);
+    if (usable(address))
+      return address;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string external_host(const std::string& external) {
+  return "external:" + external;
+}
+
+std::vector<BehindHost> behind_hosts(const policy::Segment& segment, const policy::Policy& policy,
+                                     const Inventory& inventory) {
+  std::vector<BehindHost> found;
+  if (!segment.behind)
+    return found;
+  const std::string& text = segment.behind->text;
+  if (const auto host = inventory.hosts.find(text); host != inventory.hosts.end()) {
+    if (const Nic* nic = nic_towards(host->second, "", policy))
+      found.push_back({&host->second, nic});
+    return found;
+  }
+  const std::size_t dot = text.rfind('.');
+  const std::string place = dot == std::string::npos ? "" : text.substr(0, dot);
+  const std::string label = dot == std::string::npos ? text : text.substr(dot + 1);
+  for (const auto& [name, host] : inventory.hosts) {
+    if (host.spare || !has_label(host, label))
+      continue;
+    if (const Nic* nic = nic_towards(host, place, policy))
+      found.push_back({&host, nic});
+  }
+  return found;
+}
+
+std::vector<Placement> place_behind(const policy::Segment& segment, const policy::Policy& policy,
+                                    const Inventory& inventory) {
+  std::vector<Placement> placements;
+  const auto hosts = behind_hosts(segment, policy, inventory);
+  for (std::size_t k = 0; k < hosts.size(); ++k) {
+    for (const auto& prefix : segment.prefixes) {
+      // As a container network cuts it: a /24 for each worker where the prefix is large enough.
+      const bool roomy = bits(prefix.family()) - prefix.length >= 16;
+      const auto steps = static_cast<std::uint32_t>(roomy ? (k + 1) * 256 + 10 : k + 1);
+      if (const auto address = nth(prefix, steps))
+        placements.push_back({hosts[k].host->name, hosts[k].nic->name, *address});
+    }
+  }
+  return placements;
+}
+
+std::vector<Placement> place_external(const std::string& external, const AddressSet& addresses,
+                                      const Inventory& inventory) {
+  std::vector<Placement> placements;
+  for (const Family family : kFamilies) {
+    // The leg's own network is the path to the outside, not the outside.
+    AddressSet taken;
+    std::string leg_name;
+    for (const auto& [name, enforcer] : inventory.enforcers) {
+      for (const auto& leg : enforcer.legs) {
+        const auto& address = family == Family::V4 ? leg.v4 : leg.v6;
+        if (!leg.external || leg.external->text != external || !address)
+          continue;
+        taken.add(address->prefix().range());
+        if (leg_name.empty())
+          leg_name = leg.interface;
+      }
+    }
+    if (leg_name.empty())
+      continue;
+    if (const auto address = outside_address(addresses, family, taken))
+      placements.push_back({external_host(external), leg_name, *address});
+  }
+  return placements;
+}
+
+Address gateway_address(const policy::Segment& segment, const Prefix& prefix,
+                        const Inventory& inventory) {
+  if (segment.gateway) {
+    const auto enforcer = inventory.enforcers.find(segment.gateway->text);
+    if (enforcer != inventory.enforcers.end()) {
+      for (const auto& leg : enforcer->second.legs) {
+        const auto& address = prefix.family() == Family::V4 ? leg.v4 : leg.v6;
+        if (leg.segment && leg.segment->text == segment.name && address &&
+            prefix.contains(address->address))
+          return address->address;
+      }
+    }
+  }
+  return succ(prefix.base);
+}
+
+}  // namespace bulkhead::compiler

@@ -1,0 +1,49 @@
+// Where a class stands that has no NICs of its own in the inventory: an address of a `behind`
+// prefix on each host that it is behind, and one address of an external behind each leg towards it.
+// The lab gives these addresses to namespaces, the probe plan dials from and to them; both ask
+// here, so that they agree.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/inventory.h"
+
+namespace bulkhead::compiler {
+
+struct Placement {
+  std::string host;  // inventory host, or "external:NAME"
+  std::string nic;   // of that host; for an external: the enforcer's leg that leads to it
+  Address address;
+};
+
+// Hosts that a segment is `behind`, by name, each with the NIC through which its prefixes are
+// reached: the one in SEGMENT of SEGMENT.LABEL, else the first in a segment that has a gateway.
+struct BehindHost {
+  const Host* host = nullptr;
+  const Nic* nic = nullptr;
+};
+[[nodiscard]] std::vector<BehindHost> behind_hosts(const policy::Segment& segment,
+                                                   const policy::Policy& policy,
+                                                   const Inventory& inventory);
+
+// One address for each prefix and host. Hosts beyond the prefix's size get none.
+[[nodiscard]] std::vector<Placement> place_behind(const policy::Segment& segment,
+                                                  const policy::Policy& policy,
+                                                  const Inventory& inventory);
+
+// At most one address for each family: a family in which no leg towards it has an address gets
+// none. `addresses` are those of the external's class.
+[[nodiscard]] std::vector<Placement> place_external(const std::string& external,
+                                                    const AddressSet& addresses,
+                                                    const Inventory& inventory);
+
+// Name of an external's own host in plans and labs.
+[[nodiscard]] std::string external_host(const std::string& external);
+
+// The address of a segment's gateway: its leg's, where the gateway has a leg with one in the
+// prefix; else (a switch without legs) the first host address of the prefix.
+[[nodiscard]] Address gateway_address(const policy::Segment& segment, const Prefix& prefix,
+                                      const Inventory& inventory);
+
+}  // namespace bulkhead::compiler
