@@ -3,19 +3,17 @@
 // docs/policy-language.md is the reference of each key.
 #pragma once
 
-#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "policy/date.h"
 #include "policy/support/address.h"
 #include "policy/support/source.h"
 #include "policy/traffic.h"
 
 namespace bulkhead::policy {
-
-using Date = std::chrono::year_month_day;
 
 // A name with the place where it was written.
 struct Name {

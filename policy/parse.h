@@ -4,19 +4,13 @@
 // cyclic.
 #pragma once
 
-#include <filesystem>
-#include <functional>
 #include <string>
 
+#include "policy/file_reader.h"
 #include "policy/model.h"
 #include "policy/support/diagnostic.h"
-#include "policy/support/result.h"
 
 namespace bulkhead::policy {
-
-// Reads a file by its path relative to the site folder. A fake serves tests and the fuzzer.
-using FileReader = std::function<Result<std::string>(const std::string& relative_path)>;
-[[nodiscard]] FileReader folder_reader(std::filesystem::path site_folder);
 
 // Texts go into `sources` under `display_prefix` + relative path. With errors in `diagnostics` the
 // returned policy holds what could be read, good enough to go on finding mistakes, never to
