@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "policy/support/address.h"
+#include "policy/traffic.h"
 
 namespace bulkhead::policy {
 
@@ -33,6 +35,14 @@ struct Class {
 
 using ClassId = std::uint32_t;
 
+// What can bring a packet to and from a class. Two classes without a common carrier have no packet
+// between them, whatever a flow says: a v4-only name is never "any" in v6.
+enum class Carrier : std::uint8_t { V4 = 1, V6 = 2, Ib = 4 };
+using Carriers = std::uint8_t;  // a set of Carrier bits
+[[nodiscard]] Carriers carriers(const Class& cls);
+// Those over which one kind of traffic runs; `port` is the row of kIcmpQueries for Kind::Icmp.
+[[nodiscard]] Carriers carriers(const TrafficKey& key, std::uint16_t port);
+
 // Sorted by name; ClassId is the index.
 struct Universe {
   std::vector<Class> classes;
@@ -40,6 +50,7 @@ struct Universe {
       known_labels;                    // every label any host carries: tells a typo from "nobody"
   std::vector<std::string> enforcers;  // names, also of those without addresses
   [[nodiscard]] const Class* find(std::string_view name) const;
+  [[nodiscard]] std::optional<ClassId> id_of(std::string_view name) const;
 };
 
 }  // namespace bulkhead::policy

@@ -27,7 +27,9 @@ struct Piece {
 struct Cell {
   ClassId from = 0;
   ClassId to = 0;
-  bool everything = false;    // inside = "open": the cell is allowed as a whole, pieces is empty
+  // inside = "open": the cell is allowed as a whole. `pieces` then holds only what a flow denies
+  // all the same, which nothing can enforce inside a segment: coverage makes it an error.
+  bool everything = false;
   std::vector<Piece> pieces;  // sorted by key and ports, disjoint; allow minus deny already done
 };
 
@@ -46,5 +48,9 @@ struct Matrix {
 // The classes that a selector names, ascending. `any` is every class but spares, enforcers
 // included.
 [[nodiscard]] std::vector<ClassId> select(const Selector& selector, const Universe& universe);
+
+// Is this pair one of a never's exceptions: both of one tenant, or a named class on either side?
+[[nodiscard]] bool is_excepted(const Never& never, const Universe& universe, ClassId from,
+                               ClassId to);
 
 }  // namespace bulkhead::policy
