@@ -5,16 +5,35 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/site.h"
+#include "policy/support/result.h"
 
 namespace bulkhead::compiler {
 
 enum class Transport : std::uint8_t { Tcp, Udp, Icmp };
 [[nodiscard]] std::string_view to_string(Transport transport);
 
+// What the packet carries. The RoCEv2 templates (UDP to 4791) put a 12-byte base transport header
+// in front of the token, since firewalls tell requests from answers by its opcode; no queue pair
+// takes part. Their arrival is all there is to see: an answer of the listener is not required.
+enum class Payload : std::uint8_t {
+  Token,            // 16 bytes of token, then filling
+  RoceRequest,      // BTH with opcode RC SEND-only (0x04), then the token
+  RoceAcknowledge,  // BTH with opcode RC acknowledge (0x11), then the token
+};
+[[nodiscard]] std::string_view to_string(Payload payload);
+inline constexpr std::size_t kBthBytes = 12;  // IBTA 9.2
+
+// Bytes after the token of UDP probes: one that fits everywhere, one larger than any usual MTU, as
+// fragments have no ports and take another way through many filters.
+inline constexpr std::uint16_t kSmallPayload = 48;
+inline constexpr std::uint16_t kLargePayload = 4000;
+
 enum class Expect : std::uint8_t { Allow, Deny };
+[[nodiscard]] std::string_view to_string(Expect expect);
 
 struct ProbeEnd {
   policy::ClassId cls = 0;
@@ -29,25 +48,29 @@ struct Probe {
   std::string id;  // "p-000317", in plan order
   ProbeEnd from, to;
   Transport transport = Transport::Tcp;
+  Payload payload = Payload::Token;
   std::uint16_t port = 0;  // destination port; ICMP: row of policy::kIcmpQueries
-  std::uint16_t size = 0;  // payload bytes; UDP probes come small and larger than the MTU
+  std::uint16_t size = 0;  // bytes after the token, UDP only
   Expect expect = Expect::Deny;
   Cause cause = Cause::None;  // of a deny
   std::string enforcer;       // managed enforcer that decides; empty: none on the path
   std::string rule;           // id(s) that decide, "default" or "inside"
 };
 
-// A cell that no probe can decide, and why: no agent at the source, no member of a family on both
-// sides, ib only.
+// What no probe can decide, and why: no agent at the source, no member of a family on both sides,
+// InfiniBand.
 struct Unprobed {
   policy::ClassId from = 0, to = 0;
+  std::string what;  // a part of the cell: "v6", "sctp 5000"; empty: all of it
   std::string reason;
 };
 
 struct PlanOptions {
   std::uint64_t seed = 1;  // chooses representatives among a class's hosts
   std::vector<std::string> include,
-      exclude;  // tags: class, segment, tenant, transport or rule names
+      exclude;  // tags: class, segment, tenant, transport, family or rule names, "allow", "deny"
+  // Whether compiler/outside.h's hosts exist: in a lab they do.
+  bool outside_hosts = true;
 };
 
 struct ProbePlan {
@@ -56,6 +79,9 @@ struct ProbePlan {
 };
 
 [[nodiscard]] ProbePlan plan_probes(const Site& site, const PlanOptions& options);
+// One document: {"schema":"bulkhead.probe/1","site":..,"probes":[..],"unprobed":[..]}.
 [[nodiscard]] std::string to_json(const ProbePlan& plan, const Site& site);
+// Strict. Classes are known by name, so a plan is only good for the site that it was made for.
+[[nodiscard]] Result<ProbePlan> plan_from_json(std::string_view text, const Site& site);
 
 }  // namespace bulkhead::compiler

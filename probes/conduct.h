@@ -45,15 +45,27 @@ struct ConductOptions {
       evidence_line;  // every evidence as it comes, for --output
 };
 
+// What is wrong with the site though no probe of the plan says so: a host that forwards against its
+// word is a path around the firewall.
+struct SiteFinding {
+  Finding finding = Finding::Inconclusive;
+  std::string subject;  // host
+  std::string reason;   // one sentence
+};
+
 struct ProbeOutcome {
   std::vector<Verdict> verdicts;    // one for each probe of the plan, in plan order
   std::uint64_t packets_tried = 0;  // tries, retries and controls
   std::uint64_t retries = 0;
   std::uint32_t rounds = 0, void_rounds = 0;
   std::map<std::string, Facts> facts;  // by host
-  std::vector<std::string> notes;      // agents that died, hosts that forward, passive ports
+  std::vector<SiteFinding> findings;
+  std::vector<std::string> notes;  // agents that died, passive ports, tokens that nobody sent
 };
 
+// Errors: Interrupted when `stop` was set, Timeout after `total_timeout`, Environment when no agent
+// at all could be started. An agent that dies later, or alone, only makes what needed it
+// Inconclusive.
 [[nodiscard]] Result<ProbeOutcome> conduct(const compiler::Site& site,
                                            const compiler::ProbePlan& plan, Launcher& launcher,
                                            PathWatch& watch, const ConductOptions& options);

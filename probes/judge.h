@@ -48,12 +48,17 @@ struct TryRecord {
 struct ProbeCase {
   compiler::Probe probe;
   std::string expected_answer_key;  // hex key of the listener's agent, to check `answer`
-  std::vector<std::string>
-      enforcers;  // members that must have seen an allowed packet / may drop a denied one
+  // Members that must have seen an allowed packet and may drop a denied one; of a pair either.
+  std::vector<std::string> enforcers;
+  std::vector<std::string> planned_rules;  // comments of rules that are the planned cause
   std::vector<Address> gateway_addresses;  // whose "unreachable" is the planned Route cause
   bool route_absent = false;               // the VRF's table was read back and has no route
-  bool silence_accepted = false;           // External control with accept_silence in force
-  bool silence_external = false;           // External control
+  bool no_gateway = false;  // the sender's segment has no router: its own "no route" is the cause
+  bool passive = false;     // a real service holds the port: watched, it cannot answer for us
+  // Class on the same leg that may do this: a drop does not separate the two. Empty: separated.
+  std::string not_separated_from;
+  bool silence_accepted = false;  // External control with accept_silence in force
+  bool silence_external = false;  // External control
   std::string enforcer_table = "inet bulkhead";
   std::vector<TryRecord> tries;
 };
@@ -71,6 +76,7 @@ struct Verdict {
 };
 
 [[nodiscard]] Verdict judge(const ProbeCase& probe_case);
+[[nodiscard]] Finding worst_of(const std::vector<Verdict>& verdicts);  // of none: Conforms
 [[nodiscard]] std::string to_json_line(const Verdict& verdict);
 
 }  // namespace bulkhead::probes

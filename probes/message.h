@@ -12,6 +12,11 @@
 //   stop{}                bye{}
 //                         failed{reason}                 at any time: this agent can do nothing
 //                         more
+// Evidence is sent as soon as it is known, by every end: the operator ends a phase early when
+// nothing is open any more. A Dial does not wait for an earlier one: tries still pending stay
+// pending. Dialed says that every try of the phase has its evidence. Collect ends what is still
+// pending in its round (outcome Sent: no word, deadline not reached), so Dialed comes before
+// Collected.
 #pragma once
 
 #include <chrono>
@@ -44,6 +49,7 @@ struct Expected {  // one try as it may be seen by a listener or an enforcer
   std::string probe;
   std::uint32_t attempt = 1;
   compiler::Transport transport = compiler::Transport::Tcp;
+  compiler::Payload payload = compiler::Payload::Token;  // where in the packet the token is
   Tuple tuple;
   Token token{};
 };
