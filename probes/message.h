@@ -62,6 +62,7 @@ struct DialTry {
   std::uint16_t size = 0;  // payload bytes after the token, UDP only
 };
 enum class Phase : std::uint8_t { Before, Main, After };
+[[nodiscard]] std::string_view to_string(Phase phase);
 struct Dial {
   std::uint32_t round = 0;
   Phase phase = Phase::Main;
