@@ -73,7 +73,8 @@ struct IbPartition {
 
 struct Service {
   std::string name;
-  std::vector<Traffic> terms;  // normal form: one term per key
+  std::vector<Traffic> terms;  // normal form: one term per key, sorted
+  std::string authority;       // tenant whose include defined it; empty: the root file
   SourcePos at;
 };
 
@@ -129,8 +130,16 @@ struct Never {
   SourcePos at;
 };
 
+// A file given to a tenant: what it may define and name is bounded by that tenant.
+struct Include {
+  std::string file;
+  Name tenant;
+  SourcePos at;
+};
+
 struct Policy {
   std::string name;
+  std::vector<Include> includes;
   std::map<std::string, Tenant> tenants;
   std::map<std::string, Vrf> vrfs;
   std::map<std::string, Segment> segments;

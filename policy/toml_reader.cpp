@@ -164,6 +164,22 @@ SourcePos TomlTable::at(std::string_view key) const {
   return node ? content_->place(node->source()) : at_;
 }
 
+SourcePos TomlTable::key_at(std::string_view key) const {
+  const toml::table& table = *real(table_).as_table();
+  const auto found = table.find(key);
+  return found == table.end() ? at_ : content_->place(found->first.source());
+}
+
+bool TomlTable::is_empty_array(std::string_view key) const {
+  const auto* array = real(table_).as_table()->get_as<toml::array>(key);
+  return array && array->empty();
+}
+
+bool TomlTable::ignore(std::string_view key) {
+  known_.push_back(key);
+  return has(key);
+}
+
 void TomlTable::wrong_type(const Node* node, std::string_view key, std::string_view wanted) {
   content_->diagnostics->error(
       "wrong-type", content_->place(real(node).source()),

@@ -57,7 +57,9 @@ class TomlTable {
   [[nodiscard]] const std::string& what() const { return what_; }  // "segment `acme-fe`"
   [[nodiscard]] SourcePos at() const { return at_; }
   [[nodiscard]] bool has(std::string_view key) const;
-  [[nodiscard]] SourcePos at(std::string_view key) const;  // of its value; at() if it is absent
+  [[nodiscard]] bool is_empty_array(std::string_view key) const;
+  [[nodiscard]] SourcePos at(std::string_view key) const;      // of its value; at() if absent
+  [[nodiscard]] SourcePos key_at(std::string_view key) const;  // of the key; at() if absent
 
   // Absent, or of the wrong type (which has been reported): nullopt, empty, or false.
   // Every key must be a literal or outlive the table.
@@ -77,6 +79,8 @@ class TomlTable {
 
   // Reports a missing key; true if it is there.
   bool require(std::string_view key);
+  // Takes a key as known without reading it (the caller reports it); true if it is there.
+  bool ignore(std::string_view key);
   // Reports keys that no getter asked for, with "did you mean". Call it last.
   void finish();
   // Renames the table for messages: "flow `F7`" is known only after its id was read.
