@@ -85,6 +85,7 @@ struct Host {
 struct ProbeSettings {
   std::optional<std::uint32_t> max_pps;
   std::vector<Address> never;
+  std::vector<SourcePos> never_at;          // of each
   std::vector<std::uint16_t> canary_ports;  // default below
   std::uint32_t min_coverage = 100;         // percent of cells
 };

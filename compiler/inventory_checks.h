@@ -1,0 +1,28 @@
+// The parts of validate_inventory, one file each. Every check reports and goes on.
+#pragma once
+
+#include <string_view>
+
+#include "compiler/inventory.h"
+
+namespace bulkhead::compiler {
+
+struct InventoryCheck {
+  const Inventory& inventory;
+  const policy::Policy& policy;
+  Diagnostics& diagnostics;
+};
+
+// NICs against segments, hosts against each other: inventory_check_hosts.cpp.
+void check_hosts(const InventoryCheck& check);
+// No address twice in one VRF, no MAC and no GUID twice: inventory_check_addresses.cpp.
+void check_addresses(const InventoryCheck& check);
+// Members and legs against segments, externals and VRFs: inventory_check_enforcers.cpp.
+void check_enforcers(const InventoryCheck& check);
+// Gateways and `behind` of segments, which only the facts can answer: inventory_check_segments.cpp.
+void check_segments(const InventoryCheck& check);
+
+// "stor-*": `*` stands for any run of characters.
+[[nodiscard]] bool matches_glob(std::string_view glob, std::string_view name);
+
+}  // namespace bulkhead::compiler

@@ -1,0 +1,58 @@
+#include "compiler/site.h"
+
+#include "policy/date.h"
+#include "policy/parse.h"
+#include "policy/support/sha256.h"
+#include "policy/validate.h"
+
+namespace bulkhead::compiler {
+namespace {
+
+// Over every file that was read, by name, and the date: same digest, same artifacts.
+std::string digest(const SourceMap& sources, policy::Date as_of) {
+  std::string lines = "as_of " + policy::format_date(as_of) + "\n";
+  for (std::uint32_t file = 0; file < sources.size(); ++file)
+    lines += sha256_hex(sources.file(file).text) + " " + std::to_string(file) + "\n";
+  return "sha256:" + sha256_hex(lines);
+}
+
+Site load(const policy::FileReader& read, const std::string& display_prefix, policy::Date as_of) {
+  Site site;
+  Diagnostics& diagnostics = site.diagnostics;
+  site.matrix.as_of = as_of;
+  site.policy = policy::parse_policy(read, display_prefix, site.sources, diagnostics);
+  site.inventory = parse_inventory(read, display_prefix, site.sources, diagnostics);
+  site.policy_digest = digest(site.sources, as_of);
+
+  std::vector<std::string> enforcers;
+  for (const auto& [name, enforcer] : site.inventory.enforcers)
+    enforcers.push_back(name);
+  policy::validate_names(site.policy, enforcers, diagnostics);
+  validate_inventory(site.inventory, site.policy, diagnostics);
+  policy::Universe universe = make_universe(site.policy, site.inventory);
+  policy::validate_flows(site.policy, universe, as_of, diagnostics);
+  site.matrix = policy::derive(site.policy, universe, as_of);
+  site.coverage = derive_coverage(site.policy, site.inventory, site.matrix, diagnostics);
+  diagnostics.sort();
+  return site;
+}
+
+}  // namespace
+
+Site load_site(const std::filesystem::path& folder, policy::Date as_of) {
+  // Names in messages are what the user would type: the folder as given, then the file in it.
+  std::string prefix = folder.generic_string();
+  if (prefix == ".")
+    prefix.clear();
+  else if (!prefix.empty() && prefix.back() != '/')
+    prefix += '/';
+  Site site = load(policy::folder_reader(folder), prefix, as_of);
+  site.folder = folder;
+  return site;
+}
+
+Site load_site(const policy::FileReader& read, policy::Date as_of) {
+  return load(read, "", as_of);
+}
+
+}  // namespace bulkhead::compiler
