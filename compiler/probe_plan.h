@@ -63,6 +63,7 @@ struct Unprobed {
   policy::ClassId from = 0, to = 0;
   std::string what;  // a part of the cell: "v6", "sctp 5000"; empty: all of it
   std::string reason;
+  bool vacuous = false;  // there are no two hosts, or no family, between which anything could flow
 };
 
 struct PlanOptions {

@@ -1,0 +1,219 @@
+#include "compiler/representatives.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "compiler/outside.h"
+
+namespace bulkhead::compiler {
+namespace {
+
+using policy::Class;
+using policy::ClassId;
+using policy::ClassKind;
+
+// splitmix64 over FNV-1a: the same host gets the same place for a seed whatever else the site has.
+std::uint64_t place_of(std::uint64_t seed, const ProbeEnd& end) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (const std::string& text : {end.host, end.nic, end.address.str()}) {
+    for (const char c : text)
+      hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  }
+  hash += seed * 0x9e3779b97f4a7c15ULL;
+  hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebULL;
+  return hash ^ (hash >> 31);
+}
+
+int preference(const ProbeEnd& end) {
+  if (end.agentless)
+    return 2;
+  return end.stands_for.empty() ? 0 : 1;
+}
+
+bool lives_in_segment(ClassKind kind) {
+  return kind == ClassKind::Endpoint || kind == ClassKind::Behind || kind == ClassKind::Spare;
+}
+
+std::string absence(const Class& cls) {
+  switch (cls.kind) {
+    case ClassKind::Partition:
+      return "InfiniBand partition " + cls.place + " has no IP addresses";
+    case ClassKind::External:
+      return "no host stands for the outside world " + cls.place;
+    case ClassKind::Enforcer:
+      return "no leg of " + cls.place + " has an address that may be probed";
+    case ClassKind::Behind:
+      return "no host of the inventory has an address in " + cls.place + " that may be probed";
+    case ClassKind::Endpoint:
+    case ClassKind::Spare:
+      break;
+  }
+  return "no host of " + cls.name + " has an address that may be probed";
+}
+
+std::optional<InterfaceAddress> leg_address(const Leg& leg, Family family) {
+  return family == Family::V4 ? leg.v4 : leg.v6;
+}
+
+}  // namespace
+
+Representatives::Representatives(const Site& site, const PlanOptions& options) : site_(site) {
+  for (ClassId cls = 0; cls < site.matrix.universe.classes.size(); ++cls) {
+    for (const Family family : kFamilies)
+      by_class_[{cls, family}];
+  }
+  add_hosts();
+  if (options.outside_hosts)
+    add_outside_hosts();
+  add_enforcers();
+  const auto& never = site.inventory.probe.never;
+  for (auto& [key, candidates] : by_class_) {
+    std::erase_if(candidates.ends, [&](const ProbeEnd& end) {
+      return std::find(never.begin(), never.end(), end.address) != never.end();
+    });
+  }
+  order(options.seed);
+  explain_absences();
+}
+
+void Representatives::add_hosts() {
+  const auto& classes = site_.matrix.universe.classes;
+  for (const auto& [name, host] : site_.inventory.hosts) {
+    for (const Nic& nic : host.nics) {
+      std::vector<Address> addresses = nic.v4;
+      addresses.insert(addresses.end(), nic.v6.begin(), nic.v6.end());
+      for (const Address& address : addresses) {
+        for (ClassId cls = 0; cls < classes.size(); ++cls) {
+          // By segment and address: two VRFs may use the same addresses.
+          if (!lives_in_segment(classes[cls].kind) || classes[cls].place != nic.segment.text ||
+              !classes[cls].addresses.contains(address))
+            continue;
+          by_class_[{cls, address.family}].ends.push_back(
+              {cls, name, nic.name, address, host.agentless, host.stand_in});
+        }
+      }
+    }
+  }
+}
+
+void Representatives::add_outside_hosts() {
+  const auto& classes = site_.matrix.universe.classes;
+  for (const OutsideHost& host : outside_hosts(site_.matrix.universe, site_.inventory)) {
+    for (ClassId cls = 0; cls < classes.size(); ++cls) {
+      if (classes[cls].kind != ClassKind::External || classes[cls].name != host.name)
+        continue;
+      for (const Family family : kFamilies) {
+        if (host.of(family))
+          by_class_[{cls, family}].ends.push_back(
+              {cls, host.name, host.interface, *host.of(family), false, {}});
+      }
+    }
+  }
+}
+
+void Representatives::add_enforcers() {
+  const auto& classes = site_.matrix.universe.classes;
+  for (ClassId cls = 0; cls < classes.size(); ++cls) {
+    if (classes[cls].kind != ClassKind::Enforcer)
+      continue;
+    const auto found = site_.inventory.enforcers.find(classes[cls].place);
+    if (found == site_.inventory.enforcers.end())
+      continue;
+    const Enforcer& enforcer = found->second;
+    // Of a pair the first member is active and holds the legs' addresses.
+    const std::string host = enforcer.members.empty() ? enforcer.name : enforcer.members.front();
+    const bool agentless = enforcer.manage != Manage::Bulkhead;
+    for (const Leg& leg : enforcer.legs) {
+      for (const Family family : kFamilies) {
+        if (const auto address = leg_address(leg, family))
+          by_class_[{cls, family}].ends.push_back(
+              {cls, host, leg.interface, address->address, agentless, {}});
+      }
+    }
+  }
+}
+
+void Representatives::order(std::uint64_t seed) {
+  for (auto& [key, candidates] : by_class_) {
+    std::sort(candidates.ends.begin(), candidates.ends.end(),
+              [&](const ProbeEnd& a, const ProbeEnd& b) {
+                return std::tuple(preference(a), place_of(seed, a), a.host, a.nic, a.address) <
+                       std::tuple(preference(b), place_of(seed, b), b.host, b.nic, b.address);
+              });
+  }
+}
+
+void Representatives::explain_absences() {
+  for (auto& [key, candidates] : by_class_) {
+    const Class& cls = site_.matrix.universe.classes[key.first];
+    if (candidates.ends.empty())
+      candidates.none_because = absence(cls);
+    else if (candidates.ends.front().agentless)
+      candidates.none_because = "no agent runs in " + cls.name + ", and no host stands in for it";
+  }
+}
+
+const Candidates& Representatives::of(ClassId cls, Family family) const {
+  return by_class_.at({cls, family});
+}
+
+std::vector<ProbeEnd> Representatives::targets(ClassId cls, Family family, const ProbeEnd& from,
+                                               std::string& why) const {
+  const Candidates& candidates = of(cls, family);
+  std::vector<ProbeEnd> out;
+  for (const ProbeEnd& end : candidates.ends) {
+    if (end.host == from.host)
+      continue;  // would go over the loopback interface, past every firewall
+    out.push_back(end);
+    if (site_.matrix.universe.classes[cls].kind != ClassKind::Enforcer)
+      break;
+  }
+  if (out.empty())
+    why = candidates.ends.empty() ? candidates.none_because
+                                  : "both ends are the same host, " + from.host;
+  return out;
+}
+
+std::vector<ProbeEnd> Representatives::sources(ClassId cls, ClassId to, Family family,
+                                               std::string& why) const {
+  const Candidates& candidates = of(cls, family);
+  const Class& from = site_.matrix.universe.classes[cls];
+  std::vector<ProbeEnd> out;
+  for (const ProbeEnd& end : candidates.ends) {
+    if (!end.agentless)
+      out.push_back(end);
+  }
+  if (out.empty()) {
+    why = candidates.none_because;
+    return out;
+  }
+  if (from.kind != ClassKind::Enforcer)
+    return out;
+  // An enforcer sends from the address of the leg towards the destination, as its kernel would.
+  std::string interface;
+  for (const EnforcerView& view : site_.coverage.views) {
+    for (const LegBinding& binding : view.bindings) {
+      if (view.enforcer == from.place && binding.cls == to)
+        interface = binding.interface;
+    }
+  }
+  std::erase_if(out, [&](const ProbeEnd& end) { return end.nic != interface; });
+  if (out.empty())
+    why = "no leg of " + from.place + " leads to " + site_.matrix.universe.classes[to].name +
+          " in this family";
+  return out;
+}
+
+std::size_t Representatives::host_count(ClassId cls) const {
+  std::set<std::string> hosts;
+  for (const Family family : kFamilies) {
+    for (const ProbeEnd& end : of(cls, family).ends)
+      hosts.insert(end.host);
+  }
+  return hosts.size();
+}
+
+}  // namespace bulkhead::compiler
