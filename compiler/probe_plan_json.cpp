@@ -14,18 +14,18 @@ using nlohmann::json;
 
 constexpr std::string_view kSchema = "bulkhead.probe/1";
 
-std::string quoted(std::string_view text) {
+std::string json_text(std::string_view text) {
   return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 std::string end_text(const ProbeEnd& end, const Site& site) {
   std::string text = fmt::format(R"({{"class":{},"host":{},"nic":{},"addr":"{}")",
-                                 quoted(site.matrix.universe.classes[end.cls].name),
-                                 quoted(end.host), quoted(end.nic), end.address.str());
+                                 json_text(site.matrix.universe.classes[end.cls].name),
+                                 json_text(end.host), json_text(end.nic), end.address.str());
   if (end.agentless)
     text += R"(,"agentless":true)";
   if (!end.stands_for.empty())
-    text += R"(,"stands_for":)" + quoted(end.stands_for);
+    text += R"(,"stands_for":)" + json_text(end.stands_for);
   return text + "}";
 }
 
@@ -35,14 +35,14 @@ std::string probe_text(const Probe& probe, const Site& site) {
       R"("expect":"{}","cause":"{}","enforcer":{},"rule":{}}})",
       probe.id, end_text(probe.from, site), end_text(probe.to, site), to_string(probe.transport),
       to_string(probe.payload), probe.port, probe.size, to_string(probe.expect),
-      to_string(probe.cause), quoted(probe.enforcer), quoted(probe.rule));
+      to_string(probe.cause), json_text(probe.enforcer), json_text(probe.rule));
 }
 
 std::string unprobed_text(const Unprobed& cell, const Site& site) {
   return fmt::format(R"({{"from":{},"to":{},"what":{},"reason":{},"vacuous":{}}})",
-                     quoted(site.matrix.universe.classes[cell.from].name),
-                     quoted(site.matrix.universe.classes[cell.to].name), quoted(cell.what),
-                     quoted(cell.reason), cell.vacuous);
+                     json_text(site.matrix.universe.classes[cell.from].name),
+                     json_text(site.matrix.universe.classes[cell.to].name), json_text(cell.what),
+                     json_text(cell.reason), cell.vacuous);
 }
 
 template <class Item, class Print>
@@ -138,7 +138,7 @@ class Reader {
 
 std::string to_json(const ProbePlan& plan, const Site& site) {
   std::string out =
-      fmt::format(R"({{"schema":"{}","site":{},"probes":[)", kSchema, quoted(site.policy.name));
+      fmt::format(R"({{"schema":"{}","site":{},"probes":[)", kSchema, json_text(site.policy.name));
   append_list(out, plan.probes, [&](const Probe& probe) { return probe_text(probe, site); });
   out += "\n],\"unprobed\":[";
   append_list(out, plan.unprobed, [&](const Unprobed& cell) { return unprobed_text(cell, site); });
