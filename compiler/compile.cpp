@@ -1,0 +1,41 @@
+#include "compiler/compile.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "compiler/ir.h"
+#include "compiler/manifest.h"
+#include "compiler/targets/nftables.h"
+#include "policy/date.h"
+#include "policy/support/sha256.h"
+
+namespace bulkhead::compiler {
+
+Artifacts compile(const Site& site, const PlanOptions& options) {
+  Artifacts out;
+  Manifest manifest;
+  manifest.site = site.policy.name;
+  manifest.policy = site.policy_digest;
+  manifest.as_of = policy::format_date(site.matrix.as_of);
+
+  for (const EnforcerView& view : site.coverage.views) {
+    NftablesText ruleset = nftables(ir::make_enforcer(site, view));
+    const std::string path = view.enforcer + "/nftables.nft";
+    manifest.enforcers[view.enforcer] = {path, sha256_hex(ruleset.text), ruleset.elements};
+    manifest.hashed_rules.merge(std::move(ruleset.hashed_rules));
+    out.files.push_back({path, std::move(ruleset.text)});
+  }
+
+  out.plan = plan_probes(site, options);
+  Artifact probes{"probes.json", to_json(out.plan, site)};
+  manifest.probes = {probes.path, sha256_hex(probes.text), 0};
+  out.files.push_back(std::move(probes));
+
+  std::sort(out.files.begin(), out.files.end(),
+            [](const Artifact& a, const Artifact& b) { return a.path < b.path; });
+  out.files.push_back({"manifest.json", to_json(manifest)});
+  return out;
+}
+
+}  // namespace bulkhead::compiler

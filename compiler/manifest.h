@@ -1,0 +1,34 @@
+// manifest.json: what was compiled, from what, as of which day; a digest of each file, so that a
+// later verb knows whether it looks at the same artifacts. Schema bulkhead.manifest/1.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/support/result.h"
+
+namespace bulkhead::compiler {
+
+struct Manifest {
+  struct File {
+    std::string file;  // relative to the manifest
+    std::string sha256;
+    std::size_t elements = 0;  // rulesets: what carries a rule id
+  };
+  std::string site;
+  std::string policy;  // digest: "sha256:..."
+  std::string as_of;   // "2026-12-01"
+  std::map<std::string, File> enforcers;
+  File probes;
+  // Comments that stand for more rule ids than fit into one: "h:..." -> ids.
+  std::map<std::string, std::vector<std::string>> hashed_rules;
+  std::string proof = "not proven";
+};
+
+[[nodiscard]] std::string to_json(const Manifest& manifest);
+// Unknown or missing fields, wrong types, another schema: an Environment error that says which.
+[[nodiscard]] Result<Manifest> parse_manifest(std::string_view json);
+
+}  // namespace bulkhead::compiler
