@@ -63,6 +63,11 @@ std::optional<ClassId> Universe::id_of(std::string_view name) const {
   return static_cast<ClassId>(at - classes.begin());
 }
 
+bool is_pair(const Universe& universe, ClassId from, ClassId to) {
+  const ClassKind kind = universe.classes[from].kind;
+  return from != to || (kind != ClassKind::External && kind != ClassKind::Enforcer);
+}
+
 const Class* Universe::find(std::string_view name) const {
   const auto id = id_of(name);
   return id ? &classes[*id] : nullptr;

@@ -53,4 +53,8 @@ struct Universe {
   [[nodiscard]] std::optional<ClassId> id_of(std::string_view name) const;
 };
 
+// An outside world's own traffic is not ours, and an enforcer speaks to itself over its loopback;
+// every other two classes, and a class with itself, are a cell of the matrix.
+[[nodiscard]] bool is_pair(const Universe& universe, ClassId from, ClassId to);
+
 }  // namespace bulkhead::policy

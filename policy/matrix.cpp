@@ -199,12 +199,6 @@ bool is_open_inside(const Policy& policy, const Class& from, const Class& to) {
   return segment != policy.segments.end() && segment->second.inside == Inside::Open;
 }
 
-// An outside world's own traffic is not ours, and an enforcer speaks to itself over its loopback.
-bool is_pair(const Universe& universe, ClassId from, ClassId to) {
-  const ClassKind kind = universe.classes[from].kind;
-  return from != to || (kind != ClassKind::External && kind != ClassKind::Enforcer);
-}
-
 // All cells of one row. Row by row, so that memory is bounded by one row however many flows say
 // `any`.
 class RowDeriver {

@@ -90,6 +90,15 @@ std::optional<Prefix> parse_prefix(const Name& text, Family family, Diagnostics&
   return prefix;
 }
 
+void require_addresses(const TomlTable& table, Diagnostics& diagnostics) {
+  const auto says = [&](std::string_view key) {
+    return table.has(key) && !table.is_empty_array(key);
+  };
+  if (!says("v4") && !says("v6"))
+    diagnostics.error("missing-key", table.at(),
+                      fmt::format("{} needs `v4`, `v6` or both", table.what()));
+}
+
 }  // namespace
 
 bool check_name(const Name& name, std::string_view kind, Diagnostics& diagnostics) {
@@ -175,6 +184,7 @@ void parse_segments(TomlTable& root, const ParsedFile& into) {
     segment.vrf = table.name("vrf");
     segment.ib_partition = table.name("ib_partition");
     segment.prefixes = parse_prefixes(table, into);
+    require_addresses(table, into.diagnostics);
     segment.gateway = table.name("gateway");
     segment.behind = table.name("behind");
     if (table.has("inside")) {
@@ -195,6 +205,7 @@ void parse_externals(TomlTable& root, const ParsedFile& into) {
     External external;
     external.name = name.text;
     external.at = name.at;
+    require_addresses(table, into.diagnostics);
     for (const Family family : kFamilies) {
       const auto texts = table.names(to_string(family));
       if (texts.size() == 1 && texts[0].text == "rest") {

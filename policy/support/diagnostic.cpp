@@ -102,6 +102,12 @@ Diagnostic& Diagnostics::warning(std::string code, SourcePos at, std::string mes
       Diagnostic{Severity::Warning, std::move(code), at, std::move(message), std::move(hint), {}});
 }
 
+Diagnostic& Diagnostics::note(std::string code, SourcePos at, std::string message,
+                              std::string hint) {
+  return items_.emplace_back(
+      Diagnostic{Severity::Note, std::move(code), at, std::move(message), std::move(hint), {}});
+}
+
 void Diagnostics::sort() {
   std::stable_sort(items_.begin(), items_.end(),
                    [](const Diagnostic& a, const Diagnostic& b) { return a.at < b.at; });

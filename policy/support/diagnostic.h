@@ -30,6 +30,7 @@ class Diagnostics {
  public:
   Diagnostic& error(std::string code, SourcePos at, std::string message, std::string hint = {});
   Diagnostic& warning(std::string code, SourcePos at, std::string message, std::string hint = {});
+  Diagnostic& note(std::string code, SourcePos at, std::string message, std::string hint = {});
   [[nodiscard]] bool has_errors() const { return errors_ > 0; }
   [[nodiscard]] std::size_t error_count() const { return errors_; }
   [[nodiscard]] const std::vector<Diagnostic>& all() const { return items_; }

@@ -1,0 +1,110 @@
+// A flow that a tenant's file writes to or from somebody else needs an offer of that side: written
+// in the root file or in the other tenant's.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "policy/support/text.h"
+#include "policy/validate_parts.h"
+
+namespace bulkhead::policy {
+
+namespace {
+
+// An offer with its names resolved.
+struct OpenOffer {
+  const Offer* offer = nullptr;
+  std::vector<bool> from, to;  // by ClassId
+  std::vector<Traffic> traffic;
+};
+
+std::vector<bool> members(const std::vector<ClassId>& ids, std::size_t classes) {
+  std::vector<bool> out(classes);
+  for (const ClassId id : ids)
+    out[id] = true;
+  return out;
+}
+
+std::vector<OpenOffer> open_offers(const FlowCheck& check) {
+  const std::size_t n = check.universe.classes.size();
+  std::vector<OpenOffer> out;
+  for (const Offer& offer : check.policy.offers)
+    out.push_back({&offer, members(check.selections.of(offer.from), n),
+                   members(check.selections.of(offer.to), n),
+                   traffic_of(offer.services, check.policy)});
+  return out;
+}
+
+class ConsentCheck {
+ public:
+  explicit ConsentCheck(const FlowCheck& check) : check_(check), offers_(open_offers(check)) {}
+
+  void check(const LiveFlow& live) {
+    for (const ClassId from : live.from) {
+      for (const ClassId to : live.to) {
+        if (!is_agreed(live, from, to, live.traffic))
+          return report(live, from, to, false);
+        if (live.flow->both_ways && !is_agreed(live, to, from, directed(live.traffic)))
+          return report(live, to, from, true);
+      }
+    }
+  }
+
+ private:
+  // Partition keys know no direction, so consent to `ib` one way is consent to both.
+  static std::vector<Traffic> directed(std::vector<Traffic> traffic) {
+    std::erase_if(traffic, [](const Traffic& term) {
+      return term.key.kind == Kind::Ib || term.key.kind == Kind::GpuDirect;
+    });
+    return traffic;
+  }
+
+  [[nodiscard]] bool is_agreed(const LiveFlow& live, ClassId from, ClassId to,
+                               std::vector<Traffic> traffic) const {
+    const std::string& author = live.flow->authority;
+    const bool own_from = check_.universe.classes[from].tenant == author;
+    const bool own_to = check_.universe.classes[to].tenant == author;
+    // Neither its own: check_authority() has told.
+    if (own_from == own_to || !is_pair(check_.universe, from, to))
+      return true;
+    const std::string& other = check_.universe.classes[own_from ? to : from].tenant;
+    for (const OpenOffer& open : offers_) {
+      const std::string& offerer = open.offer->authority;
+      if ((offerer.empty() || offerer == other) && open.from[from] && open.to[to])
+        traffic = without(traffic, open.traffic);
+    }
+    return traffic.empty();
+  }
+
+  void report(const LiveFlow& live, ClassId from, ClassId to, bool reverse) {
+    const std::string& source = check_.universe.classes[from].name;
+    const std::string& destination = check_.universe.classes[to].name;
+    const bool own_from = check_.universe.classes[from].tenant == live.flow->authority;
+    const std::string& other = check_.universe.classes[own_from ? to : from].tenant;
+    check_.diagnostics.error(
+        "no-consent", live.flow->at,
+        fmt::format("flow {} of tenant {} needs consent to {} -> {}{}", in_backticks(live.flow->id),
+                    in_backticks(live.flow->authority), in_backticks(source),
+                    in_backticks(destination), reverse ? " (both_ways)" : ""),
+        fmt::format("an [[offer]] that covers from, to and all services, in {}",
+                    other.empty() ? "policy.toml"
+                                  : fmt::format("policy.toml or the file of tenant {}",
+                                                in_backticks(other))));
+  }
+
+  const FlowCheck& check_;
+  std::vector<OpenOffer> offers_;
+};
+
+}  // namespace
+
+void check_consent(const FlowCheck& check) {
+  ConsentCheck consent(check);
+  for (const LiveFlow& live : check.flows) {
+    // A deny asks nobody: either side may refuse.
+    if (!live.flow->authority.empty() && live.flow->action == Action::Allow)
+      consent.check(live);
+  }
+}
+
+}  // namespace bulkhead::policy
