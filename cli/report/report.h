@@ -1,5 +1,6 @@
-// The finished answer of an audit or a probe run. Every format (text, json, junit) is rendered from
-// this one value; none computes anything of its own.
+// The finished answer of an audit or a probe run: probes rolled up into cells, cells into counts,
+// counts into an exit code. Every format (formats.h) is rendered from this one value; none computes
+// anything of its own.
 #pragma once
 
 #include <array>
@@ -13,16 +14,22 @@
 
 namespace bulkhead::cli {
 
+inline constexpr std::size_t kFindings = 6;  // enumerators of probes::Finding
+
 struct CellReport {
+  enum class Intent { Deny, Some, Everything };
   policy::ClassId from = 0, to = 0;
-  bool probed = false;
-  probes::Finding finding =
-      probes::Finding::NotCovered;  // worst of its probes, coverage considered
+  Intent intent = Intent::Deny;
+  std::string says;  // "tcp 22, 443; icmp echo", "nothing", "everything"
+  // Part of the question: false where --include/--exclude left it out, or where one host is all
+  // that the two classes have, so that there is no pair. Only cells that count are in the counts.
+  bool counts = true;
+  probes::Finding finding = probes::Finding::NotCovered;
+  bool accepted = false;  // Silent only: the control's owner vouches for it (accept_silence)
   compiler::Cause cause = compiler::Cause::None;
-  std::string says;    // "allow tcp 22, 443", "deny", "open"
-  std::string reason;  // one line for each cell that does not conform
+  std::string reason;  // of each cell that does not conform, or does not count
   std::uint32_t probes = 0;
-  std::vector<std::size_t> bad;  // indices into `verdicts` that do not conform
+  std::vector<std::size_t> bad;  // indices into `verdicts` that do not conform, worst first
 };
 
 struct Report {
@@ -31,28 +38,40 @@ struct Report {
   std::string as_of, run, version;
   std::uint64_t seed = 0;
   std::vector<std::string> classes;
-  std::vector<CellReport> cells;  // dense, row = from
-  std::vector<probes::Verdict> verdicts;
-  std::array<std::uint32_t, 6> counts{};  // by Finding, over cells
-  std::uint32_t probed = 0;
-  double coverage_percent = 0;
+  std::vector<CellReport> cells;          // dense, row = from
+  std::vector<probes::Verdict> verdicts;  // in plan order
+  std::array<std::uint32_t, kFindings> counts{};  // by Finding, over cells that count
+  std::uint32_t total = 0;                        // cells that count
+  std::uint32_t accepted = 0;                     // of Silent
+  double coverage_percent = 0;  // cells that were decided, of those that count
+  std::uint32_t min_coverage = 100;
   std::uint64_t probes = 0, tries = 0, retries = 0;
   std::uint32_t rounds = 0, void_rounds = 0;
-  double seconds = 0;
+  std::chrono::milliseconds lab_up{}, probing{}, lab_down{};
   probes::Finding worst = probes::Finding::Conforms;
   std::vector<std::string> notes;
   int exit_code = 0;
+  std::string conclusion;  // the exit code in words
+
+  [[nodiscard]] std::uint32_t count(probes::Finding finding) const {
+    return counts[static_cast<std::size_t>(finding)];
+  }
+  [[nodiscard]] const CellReport& at(std::size_t from, std::size_t to) const {
+    return cells[from * classes.size() + to];
+  }
 };
 
 struct ReportOptions {
-  std::vector<probes::Finding> fail_on;  // default: Leak, Outage
+  std::vector<probes::Finding> fail_on;  // empty: Leak, Outage; a leak always fails
   std::uint32_t min_coverage = 100;
+  std::string run;
+  std::uint64_t seed = 1;
 };
+
+// Precondition: site.ok(), and `result` holds a verdict for each probe of its plan.
 [[nodiscard]] Report make_report(const compiler::Site& site, const scenarios::AuditResult& result,
                                  const ReportOptions& options);
 
-[[nodiscard]] std::string to_text(const Report& report, bool color, int width);
-[[nodiscard]] std::string to_json(const Report& report);
-[[nodiscard]] std::string to_junit(const Report& report);
+[[nodiscard]] std::string_view to_string(scenarios::Where where);  // "lab", "live"
 
 }  // namespace bulkhead::cli

@@ -1,0 +1,69 @@
+#include <fmt/format.h>
+
+#include "cli/report/formats.h"
+#include "cli/support/terminal.h"
+
+namespace bulkhead::cli {
+namespace {
+
+using probes::Finding;
+
+std::string escape(std::string_view raw) {
+  std::string out;
+  for (const char c : printable(raw)) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+// What a CI page shows red is a failure, what nobody can say is an error, what was not looked at is
+// skipped.
+std::string outcome(const CellReport& cell) {
+  if (!cell.counts)
+    return fmt::format("<skipped message=\"{}\"/>", escape(cell.reason));
+  const auto element = [&](std::string_view tag) {
+    return fmt::format("<{0} type=\"{1}\" message=\"{2}\"/>", tag, probes::to_string(cell.finding),
+                       escape(cell.reason));
+  };
+  switch (cell.finding) {
+    case Finding::Conforms: return {};
+    case Finding::Leak:
+    case Finding::Outage: return element("failure");
+    case Finding::Inconclusive: return element("error");
+    case Finding::Silent: return cell.accepted ? std::string() : element("error");
+    case Finding::NotCovered: return fmt::format("<skipped message=\"{}\"/>", escape(cell.reason));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string to_junit(const Report& report, const View&) {
+  std::uint32_t skipped = report.count(Finding::NotCovered);
+  for (const CellReport& cell : report.cells)
+    skipped += cell.counts ? 0 : 1;
+  std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+  xml += fmt::format(
+      "<testsuite name=\"bulkhead {} {}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
+      "skipped=\"{}\" time=\"{:.3f}\">\n",
+      to_string(report.made), escape(report.site), report.cells.size(),
+      report.count(Finding::Leak) + report.count(Finding::Outage),
+      report.count(Finding::Inconclusive) + report.count(Finding::Silent) - report.accepted, skipped,
+      static_cast<double>((report.lab_up + report.probing + report.lab_down).count()) / 1000);
+  for (const CellReport& cell : report.cells) {
+    const std::string inner = outcome(cell);
+    xml += fmt::format("  <testcase classname=\"{}.{}\" name=\"{} → {}: {}\"", escape(report.site),
+                       to_string(report.made), escape(report.classes[cell.from]),
+                       escape(report.classes[cell.to]), escape(cell.says));
+    xml += inner.empty() ? "/>\n" : fmt::format(">{}</testcase>\n", inner);
+  }
+  return xml + "</testsuite>\n";
+}
+
+}  // namespace bulkhead::cli

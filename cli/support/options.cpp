@@ -1,0 +1,261 @@
+#include "cli/support/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <sstream>
+
+#include "policy/support/diagnostic.h"
+
+namespace bulkhead::cli {
+namespace {
+
+Status wrong(std::string_view what, std::string_view value, std::string_view want) {
+  return fail(ErrorKind::Usage, fmt::format("{} `{}`: {}", what, printable(value), want));
+}
+
+template <class T>
+std::optional<T> number(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty())
+    return std::nullopt;
+  return value;
+}
+
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, at);) {
+    if (!part.empty())
+      parts.push_back(part);
+  }
+  return parts;
+}
+
+Status set_as_of(Settings& settings, const std::string& value) {
+  constexpr std::string_view kWant = "a date is written 2026-12-31";
+  if (value.size() != 10 || value[4] != '-' || value[7] != '-')
+    return wrong("--as-of", value, kWant);
+  const std::string_view text = value;
+  const auto year = number<int>(text.substr(0, 4));
+  const auto month = number<unsigned>(text.substr(5, 2));
+  const auto day = number<unsigned>(text.substr(8, 2));
+  if (!year || !month || !day)
+    return wrong("--as-of", value, kWant);
+  const policy::Date date{std::chrono::year(*year), std::chrono::month(*month),
+                          std::chrono::day(*day)};
+  if (!date.ok())
+    return wrong("--as-of", value, "there is no such day");
+  settings.as_of = date;
+  return {};
+}
+
+Status set_color(Settings& settings, const std::string& value) {
+  if (value == "auto") {
+    settings.color = ColorChoice::Auto;
+  } else if (value == "always") {
+    settings.color = ColorChoice::Always;
+  } else if (value == "never") {
+    settings.color = ColorChoice::Never;
+  } else {
+    return wrong("--color", value, "say auto, always or never");
+  }
+  return {};
+}
+
+Status set_on(Settings& settings, const std::string& value) {
+  if (value == "lab") {
+    settings.on = scenarios::Where::Lab;
+  } else if (value == "live") {
+    settings.on = scenarios::Where::Live;
+  } else {
+    return wrong("--on", value, "say lab or live");
+  }
+  return {};
+}
+
+Status set_run(Settings& settings, const std::string& value) {
+  // The run becomes part of the names of namespaces.
+  const bool fits = !value.empty() && value.size() <= 12 &&
+                    std::all_of(value.begin(), value.end(), [](char c) {
+                      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+                    });
+  if (!fits)
+    return wrong("--run", value, "a run's name has 1 to 12 characters of a-z and 0-9");
+  settings.run = value;
+  return {};
+}
+
+Status set_seed(Settings& settings, const std::string& value) {
+  const auto seed = number<std::uint64_t>(value);
+  if (!seed)
+    return wrong("--seed", value, "a seed is a number from 0 to 18446744073709551615");
+  settings.seed = *seed;
+  return {};
+}
+
+Status set_timeout(Settings& settings, const std::string& value) {
+  const bool minutes = value.ends_with('m');
+  std::string_view digits = value;
+  if (minutes || value.ends_with('s'))
+    digits.remove_suffix(1);
+  const auto amount = number<std::uint32_t>(digits);
+  if (!amount || *amount == 0 || *amount > 1'000'000)
+    return wrong("--timeout", value, "a time is written 90, 90s or 5m");
+  settings.timeout = minutes ? std::chrono::minutes(*amount) : std::chrono::seconds(*amount);
+  return {};
+}
+
+void append(std::vector<std::string>& list, const std::string& value) {
+  for (std::string& part : split(value, ','))
+    list.push_back(std::move(part));
+}
+
+Status set_fail_on(Settings& settings, const std::string& value) {
+  using probes::Finding;
+  static constexpr std::pair<std::string_view, Finding> kNames[] = {
+      {"leak", Finding::Leak},
+      {"outage", Finding::Outage},
+      {"inconclusive", Finding::Inconclusive},
+      {"silent", Finding::Silent},
+      {"not-covered", Finding::NotCovered}};
+  std::vector<std::string_view> known;
+  std::transform(std::begin(kNames), std::end(kNames), std::back_inserter(known),
+                 [](const auto& row) { return row.first; });
+  for (const std::string& name : split(value, ',')) {
+    const auto* const row = std::find_if(std::begin(kNames), std::end(kNames),
+                                         [&](const auto& r) { return r.first == name; });
+    if (row == std::end(kNames)) {
+      const std::string hint = did_you_mean(name, known);
+      return wrong("--fail-on", name,
+                   hint.empty() ? "say leak, outage, inconclusive, silent or not-covered" : hint);
+    }
+    settings.fail_on.push_back(row->second);
+  }
+  return {};
+}
+
+Status set_min_coverage(Settings& settings, const std::string& value) {
+  const auto percent = number<std::uint32_t>(value);
+  if (!percent || *percent > 100)
+    return wrong("--min-coverage", value, "say a percentage, 0 to 100");
+  settings.min_coverage = *percent;
+  return {};
+}
+
+Status ask(Settings& settings, policy::Kind kind, std::uint16_t port) {
+  if (settings.traffic)
+    return fail(ErrorKind::Usage, "one question at a time: name one of --tcp, --udp, --icmp, ...");
+  settings.traffic = policy::TrafficKey{kind, 0, std::nullopt};
+  settings.port = port;
+  return {};
+}
+
+template <policy::Kind kind>
+Status ask_port(Settings& settings, const std::string& value) {
+  const auto port = number<std::uint16_t>(value);
+  if (!port || *port == 0)
+    return wrong("port", value, "a port is a number from 1 to 65535");
+  if (kind == policy::Kind::Udp && *port == policy::kRocePort)
+    return ask(settings, policy::Kind::Roce, 0);  // UDP 4791 is RoCEv2 wherever it is asked for
+  return ask(settings, kind, *port);
+}
+
+template <policy::Kind kind>
+Status ask_kind(Settings& settings, const std::string&) {
+  return ask(settings, kind, 0);
+}
+
+Status ask_icmp(Settings& settings, const std::string& value) {
+  std::string names;
+  for (std::uint16_t row = 0; row < std::size(policy::kIcmpQueries); ++row) {
+    if (policy::kIcmpQueries[row].name == value)
+      return ask(settings, policy::Kind::Icmp, row);
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", policy::kIcmpQueries[row].name);
+  }
+  return wrong("--icmp", value, "known are: " + names);
+}
+
+Status ask_ip(Settings& settings, const std::string& value) {
+  const auto protocol = number<std::uint8_t>(value);
+  if (!protocol)
+    return wrong("--ip", value, "an IP protocol is a number from 0 to 255");
+  if (Status asked = ask(settings, policy::Kind::Ip, 0); !asked)
+    return asked;
+  settings.traffic->protocol = *protocol;
+  return {};
+}
+
+template <std::string Settings::*member>
+Status set_text(Settings& settings, const std::string& value) {
+  settings.*member = value;
+  return {};
+}
+template <bool Settings::*member>
+Status set_switch(Settings& settings, const std::string&) {
+  settings.*member = true;
+  return {};
+}
+template <std::vector<std::string> Settings::*member>
+Status add_list(Settings& settings, const std::string& value) {
+  append(settings.*member, value);
+  return {};
+}
+Status set_ssh(Settings& settings, const std::string& value) {
+  settings.ssh = split(value, ' ');
+  return {};
+}
+
+using policy::Kind;
+constexpr Option kOptions[] = {
+    {"as-of", 0, "DATE", "the day on which expiry is judged; default: today", set_as_of},
+    {"on", 0, "lab|live", "where: network namespaces on this machine, or the real hosts by ssh",
+     set_on},
+    {"from", 0, "CLASS", "who opens the connection", set_text<&Settings::from>},
+    {"to", 0, "CLASS", "who listens", set_text<&Settings::to>},
+    {"tcp", 0, "PORT", "the flow in question", ask_port<Kind::Tcp>},
+    {"udp", 0, "PORT", "", ask_port<Kind::Udp>},
+    {"sctp", 0, "PORT", "", ask_port<Kind::Sctp>},
+    {"icmp", 0, "QUERY", "echo, timestamp or address-mask", ask_icmp},
+    {"ip", 0, "PROTOCOL", "an IP protocol by its number", ask_ip},
+    {"dhcp", 0, "", "", ask_kind<Kind::Dhcp>},
+    {"roce", 0, "", "RoCEv2 (UDP 4791)", ask_kind<Kind::Roce>},
+    {"ib", 0, "", "verbs over InfiniBand", ask_kind<Kind::Ib>},
+    {"run", 0, "NAME", "name of this run, or of the lab meant; default: made up",
+     set_run},
+    {"seed", 0, "N", "chooses hosts, ports and order of probes; default: 1", set_seed},
+    {"timeout", 0, "TIME", "give up after this time (90, 90s, 5m): exit 4", set_timeout},
+    {"include", 0, "TAG", "probe only these: class, segment, tenant, transport or rule; repeatable",
+     add_list<&Settings::include>},
+    {"exclude", 0, "TAG", "and not these", add_list<&Settings::exclude>},
+    {"fail-on", 0, "LIST",
+     "findings that exit 1; default: leak,outage (a leak always does)", set_fail_on},
+    {"min-coverage", 0, "PERCENT", "exit 4 where fewer cells are decided; default: the site's",
+     set_min_coverage},
+    {"agent", 0, "PROGRAM", "the agent to start; default: bulkhead-agent beside this program",
+     set_text<&Settings::agent>},
+    {"ssh", 0, "COMMAND", "how live hosts are reached; default: ssh -oBatchMode=yes ...", set_ssh},
+    {"format", 0, "FORMAT", "", set_text<&Settings::format>},
+    {"output", 'o', "PATH", "write the answer there, whole or not at all; default: stdout",
+     set_text<&Settings::output>},
+    {"evidence", 0, "PATH", "write what every end saw of every try there, a JSON line each",
+     set_text<&Settings::evidence>},
+    {"quiet", 'q', "", "only errors on stderr", set_switch<&Settings::quiet>},
+    {"verbose", 'v', "", "all lines, none summed up", set_switch<&Settings::verbose>},
+    {"color", 0, "WHEN", "auto, always or never; NO_COLOR is obeyed", set_color},
+};
+
+}  // namespace
+
+std::span<const Option> options() { return kOptions; }
+
+const Option* find_option(std::string_view name) {
+  const auto* const row = std::find_if(std::begin(kOptions), std::end(kOptions),
+                                       [&](const Option& option) { return option.name == name; });
+  return row == std::end(kOptions) ? nullptr : row;
+}
+
+}  // namespace bulkhead::cli

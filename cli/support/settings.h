@@ -1,0 +1,45 @@
+// What a command line says, checked: the values of all options that any verb knows. A verb takes
+// those it names in its row of verbs.cpp, the others keep their defaults.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/support/terminal.h"
+#include "policy/explain.h"
+#include "probes/judge.h"
+#include "scenarios/audit.h"
+
+namespace bulkhead::cli {
+
+struct Settings {
+  std::vector<std::string> arguments;  // SITE, FILE, HOST ...
+  std::vector<std::string> command;    // what follows "--"
+
+  std::optional<policy::Date> as_of;  // none: today
+  std::string format;                 // one of the verb's formats
+  std::string output;                 // file or folder; empty: stdout
+  std::string evidence;               // file for evidence lines
+  bool quiet = false;
+  bool verbose = false;
+  ColorChoice color = ColorChoice::Auto;
+
+  std::optional<scenarios::Where> on;
+  std::string run;
+  std::uint64_t seed = 1;
+  std::chrono::seconds timeout{0};  // 0: none
+  std::vector<std::string> include, exclude;
+  std::vector<probes::Finding> fail_on;
+  std::optional<std::uint32_t> min_coverage;
+  std::string agent;  // program; empty: beside this one
+  std::vector<std::string> ssh;
+
+  std::string from, to;  // explain
+  std::optional<policy::TrafficKey> traffic;
+  std::uint16_t port = 0;
+};
+
+}  // namespace bulkhead::cli
