@@ -15,7 +15,9 @@ constexpr Format kFormats[] = {
 
 }  // namespace
 
-std::span<const Format> formats() { return kFormats; }
+std::span<const Format> formats() {
+  return kFormats;
+}
 
 std::vector<std::string_view> format_names() {
   std::vector<std::string_view> names;

@@ -7,25 +7,30 @@
 namespace bulkhead::cli {
 namespace {
 
-using probes::Finding;
 using nlohmann::ordered_json;
+using probes::Finding;
 
-std::string_view to_string(CellReport::Intent intent) {
+std::string_view intent_name(CellReport::Intent intent) {
   switch (intent) {
-    case CellReport::Intent::Deny: return "deny";
-    case CellReport::Intent::Some: return "some";
-    case CellReport::Intent::Everything: return "everything";
+    case CellReport::Intent::Deny:
+      return "deny";
+    case CellReport::Intent::Some:
+      return "some";
+    case CellReport::Intent::Everything:
+      return "everything";
   }
   return "deny";
 }
 
 // Reasons may quote what a remote host said: never let a broken byte stop a report.
-ordered_json text(std::string_view value) { return printable(value); }
+ordered_json text(std::string_view value) {
+  return printable(value);
+}
 
 ordered_json cell_json(const Report& report, const CellReport& cell) {
   ordered_json json{{"from", text(report.classes[cell.from])},
                     {"to", text(report.classes[cell.to])},
-                    {"intent", to_string(cell.intent)},
+                    {"intent", intent_name(cell.intent)},
                     {"allowed", text(cell.says)},
                     {"finding", cell.counts ? probes::to_string(cell.finding) : "NotAsked"},
                     {"cause", compiler::to_string(cell.cause)},

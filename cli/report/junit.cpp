@@ -12,11 +12,20 @@ std::string escape(std::string_view raw) {
   std::string out;
   for (const char c : printable(raw)) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
     }
   }
   return out;
@@ -32,12 +41,17 @@ std::string outcome(const CellReport& cell) {
                        escape(cell.reason));
   };
   switch (cell.finding) {
-    case Finding::Conforms: return {};
+    case Finding::Conforms:
+      return {};
     case Finding::Leak:
-    case Finding::Outage: return element("failure");
-    case Finding::Inconclusive: return element("error");
-    case Finding::Silent: return cell.accepted ? std::string() : element("error");
-    case Finding::NotCovered: return fmt::format("<skipped message=\"{}\"/>", escape(cell.reason));
+    case Finding::Outage:
+      return element("failure");
+    case Finding::Inconclusive:
+      return element("error");
+    case Finding::Silent:
+      return cell.accepted ? std::string() : element("error");
+    case Finding::NotCovered:
+      return fmt::format("<skipped message=\"{}\"/>", escape(cell.reason));
   }
   return {};
 }
@@ -54,7 +68,8 @@ std::string to_junit(const Report& report, const View&) {
       "skipped=\"{}\" time=\"{:.3f}\">\n",
       to_string(report.made), escape(report.site), report.cells.size(),
       report.count(Finding::Leak) + report.count(Finding::Outage),
-      report.count(Finding::Inconclusive) + report.count(Finding::Silent) - report.accepted, skipped,
+      report.count(Finding::Inconclusive) + report.count(Finding::Silent) - report.accepted,
+      skipped,
       static_cast<double>((report.lab_up + report.probing + report.lab_down).count()) / 1000);
   for (const CellReport& cell : report.cells) {
     const std::string inner = outcome(cell);

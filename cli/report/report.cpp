@@ -28,9 +28,9 @@ std::string describe(const compiler::Probe& probe) {
 CellReport::Intent intent_of(const policy::Cell* cell) {
   if (cell && cell->everything)
     return CellReport::Intent::Everything;
-  const bool some = cell && std::any_of(cell->pieces.begin(), cell->pieces.end(), [](const auto& p) {
-    return p.action == policy::Action::Allow;
-  });
+  const bool some =
+      cell && std::any_of(cell->pieces.begin(), cell->pieces.end(),
+                          [](const auto& p) { return p.action == policy::Action::Allow; });
   return some ? CellReport::Intent::Some : CellReport::Intent::Deny;
 }
 
@@ -116,9 +116,7 @@ Report make_report(const compiler::Site& site, const scenarios::AuditResult& res
   Report report;
   report.site = site.policy.name;
   report.made = result.where;
-  const policy::Date day = site.matrix.as_of;
-  report.as_of = fmt::format("{:04}-{:02}-{:02}", static_cast<int>(day.year()),
-                             static_cast<unsigned>(day.month()), static_cast<unsigned>(day.day()));
+  report.as_of = policy::format_date(site.matrix.as_of);
   report.run = options.run;
   report.seed = options.seed;
   report.version = kVersion;

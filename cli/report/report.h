@@ -38,12 +38,12 @@ struct Report {
   std::string as_of, run, version;
   std::uint64_t seed = 0;
   std::vector<std::string> classes;
-  std::vector<CellReport> cells;          // dense, row = from
-  std::vector<probes::Verdict> verdicts;  // in plan order
+  std::vector<CellReport> cells;                  // dense, row = from
+  std::vector<probes::Verdict> verdicts;          // in plan order
   std::array<std::uint32_t, kFindings> counts{};  // by Finding, over cells that count
   std::uint32_t total = 0;                        // cells that count
   std::uint32_t accepted = 0;                     // of Silent
-  double coverage_percent = 0;  // cells that were decided, of those that count
+  double coverage_percent = 0;                    // cells that were decided, of those that count
   std::uint32_t min_coverage = 100;
   std::uint64_t probes = 0, tries = 0, retries = 0;
   std::uint32_t rounds = 0, void_rounds = 0;

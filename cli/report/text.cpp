@@ -23,11 +23,17 @@ struct FindingLook {
 constexpr FindingLook kFindingLooks[] = {
     {Finding::Leak, {"L", Style::Bad}, "LEAK", "leak: denied, yet it arrived"},
     {Finding::Outage, {"O", Style::Warning}, "OUTAGE", "outage: allowed, yet it did not arrive"},
-    {Finding::Inconclusive, {"?", Style::Warning}, "INCONCLUSIVE",
+    {Finding::Inconclusive,
+     {"?", Style::Warning},
+     "INCONCLUSIVE",
      "inconclusive: the probes decide nothing"},
-    {Finding::Silent, {"~", Style::Note}, "SILENT",
+    {Finding::Silent,
+     {"~", Style::Note},
+     "SILENT",
      "silent: nothing arrived, and nobody saw who stopped it"},
-    {Finding::NotCovered, {"-", Style::Note}, "NOT COVERED",
+    {Finding::NotCovered,
+     {"-", Style::Note},
+     "NOT COVERED",
      "not covered: nothing there to prove it"},
 };
 
@@ -115,9 +121,15 @@ std::string wrap(std::string_view text, std::size_t indent, std::size_t width) {
 std::string cell_line(const Report& report, const CellReport& cell, const Sign& sign, bool color) {
   std::string policy;
   switch (cell.intent) {
-    case Intent::Deny: policy = "denied"; break;
-    case Intent::Some: policy = "allowed: " + cell.says; break;
-    case Intent::Everything: policy = "open"; break;
+    case Intent::Deny:
+      policy = "denied";
+      break;
+    case Intent::Some:
+      policy = "allowed: " + cell.says;
+      break;
+    case Intent::Everything:
+      policy = "open";
+      break;
   }
   std::string bad;
   if (cell.bad.size() > 1)
@@ -170,7 +182,9 @@ std::string plural(std::uint64_t count, std::string_view one, std::string_view m
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
-double seconds(std::chrono::milliseconds time) { return static_cast<double>(time.count()) / 1000; }
+double seconds(std::chrono::milliseconds time) {
+  return static_cast<double>(time.count()) / 1000;
+}
 
 std::string foot(const Report& report, const View& view) {
   std::string cells = fmt::format("{} conform", report.count(Finding::Conforms));
@@ -184,16 +198,16 @@ std::string foot(const Report& report, const View& view) {
   }
   std::string text = fmt::format("  cells     {}: {}\n", report.total, cells);
   text += fmt::format("  coverage  {:.1f} %\n", report.coverage_percent);
-  text += fmt::format("  probes    {} in {}{}, {} with controls, {}\n", report.probes,
-                      plural(report.rounds, "round", "rounds"),
-                      report.void_rounds ? fmt::format(" ({} void)", report.void_rounds) : "",
-                      plural(report.tries, "try", "tries"),
-                      plural(report.retries, "retry", "retries"));
+  text +=
+      fmt::format("  probes    {} in {}{}, {} with controls, {}\n", report.probes,
+                  plural(report.rounds, "round", "rounds"),
+                  report.void_rounds ? fmt::format(" ({} void)", report.void_rounds) : "",
+                  plural(report.tries, "try", "tries"), plural(report.retries, "retry", "retries"));
   const auto total = report.lab_up + report.probing + report.lab_down;
   text += fmt::format("  time      {:.1f} s", seconds(total));
   if (report.made == scenarios::Where::Lab)
-    text += fmt::format(" (lab up {:.1f}, probing {:.1f}, lab down {:.1f})",
-                        seconds(report.lab_up), seconds(report.probing), seconds(report.lab_down));
+    text += fmt::format(" (lab up {:.1f}, probing {:.1f}, lab down {:.1f})", seconds(report.lab_up),
+                        seconds(report.probing), seconds(report.lab_down));
   text += "\n";
   for (const std::string& note : report.notes)
     text += fmt::format("  note      {}\n", printable(note));

@@ -47,9 +47,11 @@ tl::unexpected<Error> unknown_verb(const std::vector<std::string>& words) {
       seconds += fmt::format("{}`{}`", seconds.empty() ? "" : ", ", verb.name);
   }
   if (!seconds.empty())
-    return usage(fmt::format("`{}` wants a second word", printable(words[0])), "there is " + seconds);
+    return usage(fmt::format("`{}` wants a second word", printable(words[0])),
+                 "there is " + seconds);
   std::string hint = did_you_mean(words[0], names);
-  return usage(fmt::format("no verb `{}`", printable(words[0])), hint.empty() ? help_hint("") : hint);
+  return usage(fmt::format("no verb `{}`", printable(words[0])),
+               hint.empty() ? help_hint("") : hint);
 }
 
 po::options_description describe(const Verb& verb) {
@@ -96,10 +98,10 @@ Result<std::vector<po::option>> tokenise(const Verb& verb, const std::vector<std
     return usage(fmt::format("no option `{}`", printable(name)),
                  hint.empty() ? help_hint(verb.name) : hint);
   } catch (const po::invalid_command_line_syntax& syntax) {
-    const Option* option =
-        find_option(std::string_view(syntax.get_option_name()).substr(2));
-    const std::string wants =
-        option && !option->argument.empty() ? fmt::format("a value, {}", option->argument) : "no value";
+    const Option* option = find_option(std::string_view(syntax.get_option_name()).substr(2));
+    const std::string wants = option && !option->argument.empty()
+                                  ? fmt::format("a value, {}", option->argument)
+                                  : "no value";
     return usage(fmt::format("`{}` wants {}", printable(syntax.get_option_name()), wants),
                  help_hint(verb.name));
   } catch (const po::error& error) {
@@ -135,10 +137,10 @@ Result<CommandLine> parse_command_line(std::vector<std::string> words) {
   CommandLine line;
   if (words.empty())
     return usage("what shall be done?", help_hint(""));
-  if (words[0] == "help")
-    words = words.size() > 1 ? std::vector<std::string>(words.begin() + 1, words.end())
-                             : std::vector<std::string>{"--help"},
-    words.push_back("--help");
+  if (words[0] == "help") {  // "help check" is "check --help"
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
   if (words[0] == "--help" || words[0] == "-h") {
     line.help = true;
     return line;
@@ -196,9 +198,9 @@ std::string help_page() {
 }
 
 std::string help_page(const Verb& verb) {
-  std::string page = fmt::format("{}\n\nUsage: bulkhead {}{}{} [options]\n\n{}\n", verb.summary,
-                                 verb.name, verb.arguments.empty() ? "" : " ", verb.arguments,
-                                 verb.details);
+  std::string page =
+      fmt::format("{}\n\nUsage: bulkhead {}{}{} [options]\n\n{}\n", verb.summary, verb.name,
+                  verb.arguments.empty() ? "" : " ", verb.arguments, verb.details);
   if (!verb.options.empty()) {
     page += "\nOptions:\n";
     for (const std::string_view name : verb.options)

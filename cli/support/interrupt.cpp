@@ -29,7 +29,11 @@ void catch_interrupts() {
   std::signal(SIGPIPE, SIG_IGN);  // NOLINT(cert-err33-c)
 }
 
-const std::atomic<bool>& interrupted() { return stop; }
-int interrupting_signal() { return by_signal; }
+const std::atomic<bool>& interrupted() {
+  return stop;
+}
+int interrupting_signal() {
+  return by_signal;
+}
 
 }  // namespace bulkhead::cli

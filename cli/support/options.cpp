@@ -7,6 +7,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "policy/date.h"
 #include "policy/support/diagnostic.h"
 
 namespace bulkhead::cli {
@@ -36,20 +37,9 @@ std::vector<std::string> split(const std::string& text, char at) {
 }
 
 Status set_as_of(Settings& settings, const std::string& value) {
-  constexpr std::string_view kWant = "a date is written 2026-12-31";
-  if (value.size() != 10 || value[4] != '-' || value[7] != '-')
-    return wrong("--as-of", value, kWant);
-  const std::string_view text = value;
-  const auto year = number<int>(text.substr(0, 4));
-  const auto month = number<unsigned>(text.substr(5, 2));
-  const auto day = number<unsigned>(text.substr(8, 2));
-  if (!year || !month || !day)
-    return wrong("--as-of", value, kWant);
-  const policy::Date date{std::chrono::year(*year), std::chrono::month(*month),
-                          std::chrono::day(*day)};
-  if (!date.ok())
-    return wrong("--as-of", value, "there is no such day");
-  settings.as_of = date;
+  settings.as_of = policy::parse_date(value);
+  if (!settings.as_of)
+    return wrong("--as-of", value, "a day that exists, written 2026-12-31");
   return {};
 }
 
@@ -79,10 +69,10 @@ Status set_on(Settings& settings, const std::string& value) {
 
 Status set_run(Settings& settings, const std::string& value) {
   // The run becomes part of the names of namespaces.
-  const bool fits = !value.empty() && value.size() <= 12 &&
-                    std::all_of(value.begin(), value.end(), [](char c) {
-                      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-                    });
+  const bool fits =
+      !value.empty() && value.size() <= 12 && std::all_of(value.begin(), value.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+      });
   if (!fits)
     return wrong("--run", value, "a run's name has 1 to 12 characters of a-z and 0-9");
   settings.run = value;
@@ -224,15 +214,14 @@ constexpr Option kOptions[] = {
     {"dhcp", 0, "", "", ask_kind<Kind::Dhcp>},
     {"roce", 0, "", "RoCEv2 (UDP 4791)", ask_kind<Kind::Roce>},
     {"ib", 0, "", "verbs over InfiniBand", ask_kind<Kind::Ib>},
-    {"run", 0, "NAME", "name of this run, or of the lab meant; default: made up",
-     set_run},
+    {"run", 0, "NAME", "name of this run, or of the lab meant; default: made up", set_run},
     {"seed", 0, "N", "chooses hosts, ports and order of probes; default: 1", set_seed},
     {"timeout", 0, "TIME", "give up after this time (90, 90s, 5m): exit 4", set_timeout},
     {"include", 0, "TAG", "probe only these: class, segment, tenant, transport or rule; repeatable",
      add_list<&Settings::include>},
     {"exclude", 0, "TAG", "and not these", add_list<&Settings::exclude>},
-    {"fail-on", 0, "LIST",
-     "findings that exit 1; default: leak,outage (a leak always does)", set_fail_on},
+    {"fail-on", 0, "LIST", "findings that exit 1; default: leak,outage (a leak always does)",
+     set_fail_on},
     {"min-coverage", 0, "PERCENT", "exit 4 where fewer cells are decided; default: the site's",
      set_min_coverage},
     {"agent", 0, "PROGRAM", "the agent to start; default: bulkhead-agent beside this program",
@@ -250,7 +239,9 @@ constexpr Option kOptions[] = {
 
 }  // namespace
 
-std::span<const Option> options() { return kOptions; }
+std::span<const Option> options() {
+  return kOptions;
+}
 
 const Option* find_option(std::string_view name) {
   const auto* const row = std::find_if(std::begin(kOptions), std::end(kOptions),

@@ -12,19 +12,29 @@ constexpr int kDefaultWidth = 100;
 
 std::string_view escape(Style style) {
   switch (style) {
-    case Style::Plain: return "";
-    case Style::Bold: return "\033[1m";
-    case Style::Dim: return "\033[2m";
-    case Style::Good: return "\033[32m";
-    case Style::Open: return "\033[36m";
-    case Style::Bad: return "\033[1;97;41m";
-    case Style::Warning: return "\033[1;33m";
-    case Style::Note: return "\033[35m";
+    case Style::Plain:
+      return "";
+    case Style::Bold:
+      return "\033[1m";
+    case Style::Dim:
+      return "\033[2m";
+    case Style::Good:
+      return "\033[32m";
+    case Style::Open:
+      return "\033[36m";
+    case Style::Bad:
+      return "\033[1;97;41m";
+    case Style::Warning:
+      return "\033[1;33m";
+    case Style::Note:
+      return "\033[35m";
   }
   return "";
 }
 
-bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+bool is_continuation(char c) {
+  return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
+}
 
 // Length of the well-formed UTF-8 sequence at the start of `text`; 0 where there is none.
 std::size_t sequence_length(std::string_view text) {
@@ -46,7 +56,9 @@ std::size_t sequence_length(std::string_view text) {
 
 }  // namespace
 
-bool is_terminal(int fd) { return isatty(fd) == 1; }
+bool is_terminal(int fd) {
+  return isatty(fd) == 1;
+}
 
 bool use_color(ColorChoice choice, int fd) {
   if (choice != ColorChoice::Auto)

@@ -1,0 +1,74 @@
+#include "cli/support/find_class.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <vector>
+
+#include "cli/support/terminal.h"
+
+namespace bulkhead::cli {
+namespace {
+
+std::set<policy::ClassId> holders(const policy::Universe& universe,
+                                  const std::vector<Address>& addresses) {
+  std::set<policy::ClassId> found;
+  for (policy::ClassId id = 0; id < universe.classes.size(); ++id) {
+    for (const Address& address : addresses) {
+      if (universe.classes[id].addresses.contains(address))
+        found.insert(id);
+    }
+  }
+  return found;
+}
+
+std::vector<Address> addresses_of(const compiler::Host& host) {
+  std::vector<Address> all;
+  for (const compiler::Nic& nic : host.nics) {
+    all.insert(all.end(), nic.v4.begin(), nic.v4.end());
+    all.insert(all.end(), nic.v6.begin(), nic.v6.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+Result<policy::ClassId> find_class(const compiler::Site& site, std::string_view text) {
+  const policy::Universe& universe = site.matrix.universe;
+  if (const auto id = universe.id_of(text))
+    return *id;
+
+  std::set<policy::ClassId> found;
+  const auto address = Address::parse(text);
+  const auto host = site.inventory.hosts.find(std::string(text));
+  if (address)
+    found = holders(universe, {*address});
+  else if (host != site.inventory.hosts.end())
+    found = holders(universe, addresses_of(host->second));
+  if (found.size() == 1)
+    return *found.begin();
+
+  if (found.size() > 1) {
+    std::vector<std::string_view> names;
+    for (const policy::ClassId id : found)
+      names.push_back(universe.classes[id].name);
+    return fail(ErrorKind::Usage, fmt::format("`{}` is in several classes: say one of {}",
+                                              printable(text), fmt::join(names, ", ")));
+  }
+  if (address || host != site.inventory.hosts.end())
+    return fail(ErrorKind::Usage,
+                fmt::format("`{}` is in no class of this site: nobody may reach it, and what comes "
+                            "from it is dropped as spoofed",
+                            printable(text)));
+  std::vector<std::string_view> candidates;
+  for (const policy::Class& cls : universe.classes)
+    candidates.push_back(cls.name);
+  for (const auto& [name, ignored] : site.inventory.hosts)
+    candidates.push_back(name);
+  const std::string hint = did_you_mean(text, candidates);
+  return fail(ErrorKind::Usage,
+              fmt::format("no class, host or address `{}`: {}", printable(text),
+                          hint.empty() ? "`bulkhead matrix SITE` shows the classes" : hint));
+}
+
+}  // namespace bulkhead::cli
