@@ -68,6 +68,11 @@ std::optional<Address> outside_address(const AddressSet& addresses, Family famil
 
 }  // namespace
 
+Address peer_address(const InterfaceAddress& leg) {
+  const Address first = succ(leg.prefix().base);
+  return first == leg.address ? succ(first) : first;
+}
+
 std::string external_host(const std::string& external) {
   return "external:" + external;
 }
@@ -115,23 +120,29 @@ std::vector<Placement> place_external(const std::string& external, const Address
                                       const Inventory& inventory) {
   std::vector<Placement> placements;
   for (const Family family : kFamilies) {
-    // The leg's own network is the path to the outside, not the outside.
+    // The leg's own network is the path to the outside, not the outside, unless nothing else is.
     AddressSet taken;
     std::string leg_name;
+    std::optional<Address> peer;
     for (const auto& [name, enforcer] : inventory.enforcers) {
       for (const auto& leg : enforcer.legs) {
         const auto& address = family == Family::V4 ? leg.v4 : leg.v6;
         if (!leg.external || leg.external->text != external || !address)
           continue;
         taken.add(address->prefix().range());
-        if (leg_name.empty())
+        if (leg_name.empty()) {
           leg_name = leg.interface;
+          peer = peer_address(*address);
+        }
       }
     }
     if (leg_name.empty())
       continue;
-    if (const auto address = outside_address(addresses, family, taken))
-      placements.push_back({external_host(external), leg_name, *address});
+    const auto outside = outside_address(addresses, family, taken);
+    if (outside)
+      placements.push_back({external_host(external), leg_name, *outside});
+    else if (addresses.contains(*peer))
+      placements.push_back({external_host(external), leg_name, *peer});
   }
   return placements;
 }

@@ -38,6 +38,9 @@ struct BehindHost {
                                                     const AddressSet& addresses,
                                                     const Inventory& inventory);
 
+// The far end of a leg's network: its first host address that is not the leg's own.
+[[nodiscard]] Address peer_address(const InterfaceAddress& leg);
+
 // Name of an external's own host in plans and labs.
 [[nodiscard]] std::string external_host(const std::string& external);
 

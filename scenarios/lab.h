@@ -15,6 +15,9 @@
 
 namespace bulkhead::scenarios {
 
+// Root, network namespaces, ip and nft: what up() needs, told in one sentence where it is missing.
+[[nodiscard]] Status check_environment();
+
 struct LabOptions {
   std::string run;          // short, [a-z0-9]; default: random
   bool persistent = false;  // `lab up`: stays after the process ends
