@@ -37,44 +37,11 @@ const Nic* nic_towards(const Host& host, const std::string& segment, const polic
   return segment.empty() && !host.nics.empty() ? &host.nics.front() : nullptr;
 }
 
-// Documentation prefixes (RFC 5737, RFC 3849): nobody's real addresses, and routable in a lab.
-constexpr std::string_view kOutside[] = {"198.51.100.10", "203.0.113.10", "192.0.2.10",
-                                         "2001:db8:ffff::10", "2001:db8::10"};
-
-bool usable(const Address& address) {
-  const bool this_network = address.family == Family::V4 && address.bytes[0] == 0;
-  const bool reserved = address.family == Family::V4 && address.bytes[0] >= 240;
-  return !(this_network || reserved || address.is_multicast() || address.is_loopback() ||
-           address.is_link_local() || address.is_unspecified());
-}
-
-std::optional<Address> outside_address(const AddressSet& addresses, Family family,
-                                       const AddressSet& taken) {
-  const AddressSet free = of_family(addresses, family) - taken;
-  for (const auto text : kOutside) {
-    const auto address = Address::parse(text);
-    if (address && address->family == family && free.contains(*address))
-      return address;
-  }
-  for (const auto& range : free) {
-    Address address = range.first;
-    for (int i = 0; i < 10 && address < range.last; ++i)  // not the network's own address
-      address = succ(address);
-    if (usable(address))
-      return address;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 Address peer_address(const InterfaceAddress& leg) {
   const Address first = succ(leg.prefix().base);
   return first == leg.address ? succ(first) : first;
-}
-
-std::string external_host(const std::string& external) {
-  return "external:" + external;
 }
 
 std::vector<BehindHost> behind_hosts(const policy::Segment& segment, const policy::Policy& policy,
@@ -112,37 +79,6 @@ std::vector<Placement> place_behind(const policy::Segment& segment, const policy
       if (const auto address = nth(prefix, steps))
         placements.push_back({hosts[k].host->name, hosts[k].nic->name, *address});
     }
-  }
-  return placements;
-}
-
-std::vector<Placement> place_external(const std::string& external, const AddressSet& addresses,
-                                      const Inventory& inventory) {
-  std::vector<Placement> placements;
-  for (const Family family : kFamilies) {
-    // The leg's own network is the path to the outside, not the outside, unless nothing else is.
-    AddressSet taken;
-    std::string leg_name;
-    std::optional<Address> peer;
-    for (const auto& [name, enforcer] : inventory.enforcers) {
-      for (const auto& leg : enforcer.legs) {
-        const auto& address = family == Family::V4 ? leg.v4 : leg.v6;
-        if (!leg.external || leg.external->text != external || !address)
-          continue;
-        taken.add(address->prefix().range());
-        if (leg_name.empty()) {
-          leg_name = leg.interface;
-          peer = peer_address(*address);
-        }
-      }
-    }
-    if (leg_name.empty())
-      continue;
-    const auto outside = outside_address(addresses, family, taken);
-    if (outside)
-      placements.push_back({external_host(external), leg_name, *outside});
-    else if (addresses.contains(*peer))
-      placements.push_back({external_host(external), leg_name, *peer});
   }
   return placements;
 }

@@ -12,8 +12,8 @@
 namespace bulkhead::compiler {
 
 struct Placement {
-  std::string host;  // inventory host, or "external:NAME"
-  std::string nic;   // of that host; for an external: the enforcer's leg that leads to it
+  std::string host;
+  std::string nic;
   Address address;
 };
 
@@ -32,17 +32,8 @@ struct BehindHost {
                                                   const policy::Policy& policy,
                                                   const Inventory& inventory);
 
-// At most one address for each family: a family in which no leg towards it has an address gets
-// none. `addresses` are those of the external's class.
-[[nodiscard]] std::vector<Placement> place_external(const std::string& external,
-                                                    const AddressSet& addresses,
-                                                    const Inventory& inventory);
-
 // The far end of a leg's network: its first host address that is not the leg's own.
 [[nodiscard]] Address peer_address(const InterfaceAddress& leg);
-
-// Name of an external's own host in plans and labs.
-[[nodiscard]] std::string external_host(const std::string& external);
 
 // The address of a segment's gateway: its leg's, where the gateway has a leg with one in the
 // prefix; else (a switch without legs) the first host address of the prefix.

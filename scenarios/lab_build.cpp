@@ -107,10 +107,13 @@ Status set_forwarding(bool on) {
   return {};
 }
 
-Status run_batch(const std::string& text, const char* family_option) {
+Status run_batch(const std::string& text, const std::vector<std::string>& options = {}) {
   if (text.empty())
     return {};
-  const auto finished = enforcement::run_process({"ip", family_option, "-batch", "-"}, text);
+  std::vector<std::string> command = {"ip"};
+  command.insert(command.end(), options.begin(), options.end());
+  command.insert(command.end(), {"-batch", "-"});
+  const auto finished = enforcement::run_process(command, text);
   if (!finished)
     return fail(finished.error());
   if (finished->status != 0)
@@ -212,8 +215,8 @@ Status build_lab(const LabPlan& plan, const std::vector<std::string>& netns,
     const PlannedNetns& node = plan.nodes[n];
     const Status built = enforcement::run_in_netns(netns_path(netns[n]), [&] {
       return run_batch(node_batch(node))
-          .and_then([&] { return run_batch(rule_batch(node, Family::V4), "-4"); })
-          .and_then([&] { return run_batch(rule_batch(node, Family::V6), "-6"); });
+          .and_then([&] { return run_batch(rule_batch(node, Family::V4), {"-4"}); })
+          .and_then([&] { return run_batch(rule_batch(node, Family::V6), {"-6"}); });
     });
     if (!built)
       return fail(built.error().context("build " + plan.nodes[n].name));

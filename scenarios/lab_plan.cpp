@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/outside.h"
 #include "compiler/placement.h"
 #include "policy/support/sha256.h"
 
@@ -40,8 +41,8 @@ class Planner {
     connect_leaks();
     for (const auto& [name, host] : site_.inventory.hosts)
       add_host(host);
-    for (const auto& [name, external] : site_.policy.externals)
-      add_external(name);
+    for (const auto& host : compiler::outside_hosts(site_.matrix.universe, site_.inventory))
+      add_external(host);
     plan_routes(site_, plan_);
     return std::move(plan_);
   }
@@ -332,42 +333,29 @@ class Planner {
     return static_cast<std::uint8_t>(bits(address.family));
   }
 
-  void add_external(const std::string& name) {
+  // One namespace for an external, with a link to each leg towards it; its own address is on the
+  // first.
+  void add_external(const compiler::OutsideHost& host) {
     PlannedNetns node;
-    node.name = compiler::external_host(name);
+    node.name = host.name;
     node.role = Role::Outside;
-    const policy::Class* cls = site_.matrix.universe.find("external:" + name);
-    const auto placements = cls == nullptr
-                                ? std::vector<compiler::Placement>{}
-                                : compiler::place_external(name, cls->addresses, site_.inventory);
     for (const auto& [enforcer_name, enforcer] : site_.inventory.enforcers) {
       for (const auto& leg : enforcer.legs) {
-        if (!leg.external || leg.external->text != name)
+        if (!leg.external || "external:" + leg.external->text != host.name)
           continue;
         PlannedLink link;
         link.interface = "up" + std::to_string(node.links.size());
         link.bridge = bridge(outside_name(enforcer, leg));
         for (const auto& ours : own_addresses(leg))
           link.addresses.push_back({compiler::peer_address(ours), ours.length});
-        for (const auto& placed : placements) {
-          if (placed.nic == leg.interface && !holds(node, placed.address) &&
-              !holds(link, placed.address))
-            link.addresses.push_back(
-                {placed.address, static_cast<std::uint8_t>(bits(placed.address.family))});
-        }
+        if (enforcer_name == host.enforcer && leg.interface == host.interface)
+          for (const auto* own : {&host.v4, &host.v6})
+            if (*own)
+              link.addresses.push_back({**own, static_cast<std::uint8_t>(bits((*own)->family))});
         node.links.push_back(std::move(link));
       }
     }
     plan_.nodes.push_back(std::move(node));
-  }
-
-  static bool holds(const PlannedLink& link, const Address& address) {
-    return std::any_of(link.addresses.begin(), link.addresses.end(),
-                       [&](const auto& a) { return a.address == address; });
-  }
-  static bool holds(const PlannedNetns& node, const Address& address) {
-    return std::any_of(node.links.begin(), node.links.end(),
-                       [&](const auto& link) { return holds(link, address); });
   }
 
   const compiler::Site& site_;

@@ -269,7 +269,9 @@ class Router {
   }
 
   void route_external(PlannedNetns& node, const policy::External& external) {
-    const PlannedNetns* outside = plan_.find(compiler::external_host(external.name));
+    const PlannedNetns* outside = plan_.find("external:" + external.name);
+    if (outside == nullptr)
+      return;
     std::optional<Hop> hop;
     for (const auto& link : outside->links)
       if (const PlannedLink* ours = on_bridge(node, link.bridge))
