@@ -1,0 +1,38 @@
+#include "probes/agent/facts.h"
+
+#include <net/if.h>
+#include <sys/utsname.h>
+
+#include <fstream>
+
+#include "policy/support/handle.h"
+#include "probes/trace.h"
+
+namespace bulkhead::probes {
+namespace {
+
+// /proc/sys/net shows the reader's own network namespace. Absent (no IPv6): off.
+bool sysctl_on(const char* path) {
+  std::ifstream file(path);
+  int value = 0;
+  return file >> value && value != 0;
+}
+
+}  // namespace
+
+Facts read_facts() {
+  Facts facts;
+  utsname name{};
+  if (::uname(&name) == 0)
+    facts.kernel = name.release;
+  facts.forwards_v4 = sysctl_on("/proc/sys/net/ipv4/ip_forward");
+  facts.forwards_v6 = sysctl_on("/proc/sys/net/ipv6/conf/all/forwarding");
+  using Names = Handle<struct if_nameindex, ::if_freenameindex>;
+  const Names names(::if_nameindex());
+  for (const auto* entry = names.get(); entry != nullptr && entry->if_index != 0; ++entry)
+    facts.interfaces.emplace_back(entry->if_name);
+  facts.can_trace = can_trace();
+  return facts;
+}
+
+}  // namespace bulkhead::probes

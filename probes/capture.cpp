@@ -1,0 +1,178 @@
+#include "probes/capture.h"
+
+#include <arpa/inet.h>
+#include <linux/filter.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <netinet/in.h>
+
+#include <array>
+#include <cerrno>
+
+#include "probes/packet.h"
+#include "probes/transports/socket_tools.h"
+
+namespace bulkhead::probes {
+namespace {
+
+constexpr std::size_t kBatch = 64;
+constexpr std::size_t kSnap = 192;  // IP and transport headers with options, and the token
+
+constexpr sock_filter load_byte(std::uint32_t at) {
+  return {BPF_LD | BPF_B | BPF_ABS, 0, 0, at};
+}
+constexpr sock_filter load_half(std::uint32_t at) {
+  return {BPF_LD | BPF_H | BPF_ABS, 0, 0, at};
+}
+constexpr sock_filter jump_equal(std::uint32_t value, std::uint8_t yes, std::uint8_t no) {
+  return {BPF_JMP | BPF_JEQ | BPF_K, yes, no, value};
+}
+constexpr sock_filter verdict(std::uint32_t bytes) {
+  return {BPF_RET | BPF_K, 0, 0, bytes};
+}
+
+// Keeps a busy host's traffic out of our process: only packets addressed to it, of TCP only SYNs
+// without ACK, and of fragments only the first. Offsets count from the network header, since the
+// socket is a cooked one.
+constexpr auto kFilter = std::to_array<sock_filter>({
+    /* 0*/ load_byte(static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_PKTTYPE)),
+    /* 1*/ jump_equal(PACKET_HOST, 0, 16),
+    /* 2*/ load_half(static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_PROTOCOL)),
+    /* 3*/ jump_equal(ETH_P_IP, 0, 8),
+    // IPv4
+    /* 4*/ load_half(6),
+    /* 5*/ {BPF_JMP | BPF_JSET | BPF_K, 12, 0, 0x1fff},
+    /* 6*/ load_byte(9),
+    /* 7*/ jump_equal(IPPROTO_TCP, 0, 11),
+    /* 8*/ {BPF_LDX | BPF_B | BPF_MSH, 0, 0, 0},
+    /* 9*/ {BPF_LD | BPF_B | BPF_IND, 0, 0, 13},
+    /*10*/ {BPF_ALU | BPF_AND | BPF_K, 0, 0, 0x12},
+    /*11*/ jump_equal(0x02, 7, 6),
+    // IPv6
+    /*12*/ jump_equal(ETH_P_IPV6, 0, 5),
+    /*13*/ load_byte(6),
+    /*14*/ jump_equal(IPPROTO_TCP, 0, 4),
+    /*15*/ load_byte(40 + 13),
+    /*16*/ {BPF_ALU | BPF_AND | BPF_K, 0, 0, 0x12},
+    /*17*/ jump_equal(0x02, 1, 0),
+    /*18*/ verdict(0),
+    /*19*/ verdict(kSnap),
+});
+
+}  // namespace
+
+struct Capture::Buffers {
+  std::array<std::array<std::uint8_t, kSnap>, kBatch> packets;
+  std::array<sockaddr_ll, kBatch> addresses;
+  std::array<iovec, kBatch> vectors;
+  std::array<mmsghdr, kBatch> messages;
+};
+
+Result<std::unique_ptr<Capture>> Capture::open(EventLoop& loop, Expectations& expectations,
+                                               std::function<void(const Sighting&)> report) {
+  // Protocol 0 receives nothing until bound, so that no packet slips past the filter.
+  UniqueFd fd(::socket(AF_PACKET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd)
+    return fail_errno("open a packet capture (needs CAP_NET_RAW)", errno);
+  set_option(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, 32 << 20);
+  set_option(fd.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, 1);
+  std::array<sock_filter, kFilter.size()> filter = kFilter;
+  const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
+  sockaddr_ll all{};
+  all.sll_family = AF_PACKET;
+  all.sll_protocol = htons(ETH_P_ALL);
+  if (::setsockopt(fd.get(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0 ||
+      ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&all), sizeof all) != 0)
+    return fail_errno("set up the packet capture", errno);
+  const int raw_fd = fd.get();
+  std::unique_ptr<Capture> capture(
+      new Capture(loop, expectations, std::move(report), std::move(fd)));
+  if (const Status status = loop.watch(raw_fd, EPOLLIN, *capture); !status)
+    return fail(status.error());
+  return capture;
+}
+
+Capture::Capture(EventLoop& loop, Expectations& expectations,
+                 std::function<void(const Sighting&)> report, UniqueFd fd)
+    : loop_(loop),
+      expectations_(expectations),
+      report_(std::move(report)),
+      fd_(std::move(fd)),
+      buffers_(std::make_unique<Buffers>()) {
+  for (std::size_t i = 0; i < kBatch; ++i) {
+    buffers_->vectors[i] = {buffers_->packets[i].data(), kSnap};
+    buffers_->messages[i] = {};
+    buffers_->messages[i].msg_hdr.msg_iov = &buffers_->vectors[i];
+    buffers_->messages[i].msg_hdr.msg_iovlen = 1;
+    buffers_->messages[i].msg_hdr.msg_name = &buffers_->addresses[i];
+  }
+}
+
+Capture::~Capture() {
+  loop_.forget(*this);
+}
+
+void Capture::on_ready(std::uint32_t) {
+  for (int i = 0; i < 4 && read_batch(); ++i) {
+  }
+}
+
+void Capture::drain() {
+  while (read_batch()) {
+  }
+}
+
+bool Capture::read_batch() {
+  for (mmsghdr& message : buffers_->messages)
+    message.msg_hdr.msg_namelen = sizeof(sockaddr_ll);
+  const int got = ::recvmmsg(fd_.get(), buffers_->messages.data(), kBatch, 0, nullptr);
+  for (int i = 0; i < got; ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    handle({buffers_->packets[index].data(), buffers_->messages[index].msg_len},
+           buffers_->addresses[index].sll_ifindex);
+  }
+  return got == static_cast<int>(kBatch);
+}
+
+void Capture::handle(std::span<const std::uint8_t> packet, int interface_index) {
+  const auto ip = read_ip_header(packet);
+  if (!ip || packet.size() < ip->length)
+    return;
+  const TransportRow* row = transport_of_protocol(ip->from.family, ip->protocol);
+  if (row == nullptr)
+    return;
+  const auto opening = row->read_opening(ip->from.family, packet.subspan(ip->length));
+  if (!opening)
+    return;
+  Sighting sighting;
+  sighting.tuple = {ip->from, opening->sport, ip->to, opening->port};
+  if (opening->token) {
+    sighting.expected = expectations_.by_token(*opening->token);
+    sighting.token_seen = true;
+  } else if (opening->initial_sequence) {
+    sighting.outcome = Outcome::SynSeen;
+    sighting.expected = expectations_.by_sequence(*opening->initial_sequence, sighting.tuple);
+    sighting.token_seen = sighting.expected != nullptr;
+    if (sighting.expected == nullptr)
+      sighting.expected = expectations_.by_tuple(row->transport, sighting.tuple);
+  }
+  // A retransmission, or what a listener has already reported, is nothing new.
+  if (sighting.expected == nullptr || std::exchange(sighting.expected->arrival_reported, true))
+    return;
+  std::array<char, IF_NAMESIZE> name{};
+  if (::if_indextoname(static_cast<unsigned>(interface_index), name.data()) != nullptr)
+    sighting.interface = name.data();
+  report_(sighting);
+}
+
+std::uint64_t Capture::take_lost() {
+  tpacket_stats stats{};
+  socklen_t length = sizeof stats;
+  // Reading resets the counters.
+  if (::getsockopt(fd_.get(), SOL_PACKET, PACKET_STATISTICS, &stats, &length) != 0)
+    return 0;
+  return stats.tp_drops;
+}
+
+}  // namespace bulkhead::probes

@@ -1,0 +1,236 @@
+// UDP: the dialer sends one datagram, the token and as much padding as the plan says (larger ones
+// leave in fragments), and waits for the answer or an ICMP error.
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <unordered_map>
+#include <vector>
+
+#include "probes/transports/socket_tools.h"
+
+namespace bulkhead::probes {
+namespace {
+
+class UdpDialer;
+
+class UdpTry final : public Watcher {
+ public:
+  UdpTry(UdpDialer& owner, TryId id, UniqueFd fd, const Token& token)
+      : owner_(owner), id_(id), fd_(std::move(fd)), token_(token) {}
+  void on_ready(std::uint32_t events) override;
+  [[nodiscard]] int fd() const { return fd_.get(); }
+  [[nodiscard]] Ending so_far() const;
+
+  int refused_locally = 0;  // errno
+
+ private:
+  std::optional<Ending> progress(std::uint32_t events);
+
+  UdpDialer& owner_;
+  TryId id_;
+  UniqueFd fd_;
+  Token token_;
+};
+
+class UdpDialer final : public Dialer {
+ public:
+  UdpDialer(EventLoop& loop, DialSink& sink) : loop_(loop), sink_(sink) {}
+
+  void start(TryId id, const DialTry& what) override {
+    if (auto ending = open(id, what))
+      sink_.ended(id, *std::move(ending));
+  }
+  Ending give_up(TryId id) override {
+    const auto found = tries_.find(id);
+    const Ending ending = found->second->so_far();
+    remove(found);
+    return ending;
+  }
+  void finish(TryId id, Ending ending) {
+    remove(tries_.find(id));
+    sink_.ended(id, std::move(ending));
+  }
+
+ private:
+  using Tries = std::unordered_map<TryId, std::unique_ptr<UdpTry>>;
+
+  std::optional<Ending> open(TryId id, const DialTry& what) {
+    const Tuple& tuple = what.what.tuple;
+    UniqueFd fd = open_socket(tuple.from.family, SOCK_DGRAM);
+    if (!fd)
+      return setup_failed("socket", errno);
+    keep_icmp_errors(fd.get(), tuple.from.family);
+    // Fragment here, whatever the path's MTU is believed to be.
+    if (tuple.from.family == Family::V4)
+      set_option(fd.get(), IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DONT);
+    else
+      set_option(fd.get(), IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DONT);
+    set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+    const SocketAddress local = socket_address(tuple.from, tuple.sport);
+    if (::bind(fd.get(), local.get(), local.length) != 0)
+      return setup_failed("bind", errno);
+    const SocketAddress remote = socket_address(tuple.to, tuple.port);
+    if (::connect(fd.get(), remote.get(), remote.length) != 0)
+      return send_failed("connect", errno);
+
+    const int raw_fd = fd.get();
+    auto dial = std::make_unique<UdpTry>(*this, id, std::move(fd), what.what.token);
+    if (const Status status = loop_.watch(raw_fd, EPOLLIN | EPOLLET, *dial); !status)
+      return setup_failed("epoll_ctl", errno);
+    payload_.assign(what.what.token.size() + what.size, 0);
+    std::copy(what.what.token.begin(), what.what.token.end(), payload_.begin());
+    if (::send(raw_fd, payload_.data(), payload_.size(), MSG_NOSIGNAL) < 0) {
+      // EPERM: a rule of our own host dropped it on its way out. It was sent as far as a trace
+      // or a capture is concerned, so the try goes on.
+      if (errno != EPERM)
+        return send_failed("send", errno);
+      dial->refused_locally = errno;
+    }
+    tries_.emplace(id, std::move(dial));
+    return std::nullopt;
+  }
+  void remove(Tries::iterator found) {
+    loop_.forget(*found->second);
+    tries_.erase(found);
+  }
+
+  EventLoop& loop_;
+  DialSink& sink_;
+  Tries tries_;
+  std::vector<std::uint8_t> payload_;
+};
+
+Ending UdpTry::so_far() const {
+  Ending ending;
+  ending.outcome = Outcome::Timeout;
+  ending.error = refused_locally;
+  if (refused_locally != 0)
+    ending.detail = "a rule of the sender's own host refused it";
+  return ending;
+}
+
+void UdpTry::on_ready(std::uint32_t events) {
+  if (auto ending = progress(events))
+    owner_.finish(id_, *std::move(ending));  // destroys this
+}
+
+std::optional<Ending> UdpTry::progress(std::uint32_t events) {
+  if (events & EPOLLERR) {
+    while (const auto queued = take_queued_error(fd_.get())) {
+      if (queued->icmp)
+        return came_back(queued->error, queued->icmp);
+    }
+  }
+  for (;;) {
+    std::array<std::uint8_t, 2 * kAnswerSize> datagram;
+    const ssize_t got = ::recv(fd_.get(), datagram.data(), datagram.size(), 0);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return std::nullopt;
+    const std::span bytes(datagram.data(), static_cast<std::size_t>(got));
+    if (const auto answer = read_answer(bytes, token_)) {
+      Ending ending;
+      ending.outcome = Outcome::Answered;
+      ending.answer = answer;
+      return ending;
+    }
+  }
+}
+
+// --- listener ------------------------------------------------------------------------------------
+
+// Bound to the address asked, so that answers leave from it.
+class UdpPort final : public Watcher {
+ public:
+  UdpPort(ArrivalSink& sink, const Listener& listener, UniqueFd fd)
+      : sink_(sink), listener_(listener), fd_(std::move(fd)) {}
+  void on_ready(std::uint32_t events) override;
+
+ private:
+  ArrivalSink& sink_;
+  Listener listener_;
+  UniqueFd fd_;
+};
+
+void UdpPort::on_ready(std::uint32_t) {
+  for (int i = 0; i < 64; ++i) {
+    Token token{};
+    SocketAddress from;
+    const ssize_t got =
+        ::recvfrom(fd_.get(), token.data(), token.size(), 0, from.get(), &from.length);
+    if (got < 0)
+      return;
+    if (static_cast<std::size_t>(got) < token.size())
+      continue;
+    const auto [address, port] = from_socket_address(from);
+    const Tuple tuple{address, port, listener_.address, listener_.port};
+    const auto answer = sink_.arrived(compiler::Transport::Udp, token, tuple);
+    if (!answer)
+      continue;
+    const WireAnswer bytes = wire_answer(token, *answer);
+    ::sendto(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL, from.get(), from.length);
+  }
+}
+
+class UdpAnswerer final : public Answerer {
+ public:
+  UdpAnswerer(EventLoop& loop, ArrivalSink& sink) : loop_(loop), sink_(sink) {}
+  ~UdpAnswerer() override {
+    for (const auto& port : ports_)
+      loop_.forget(*port);
+  }
+  UdpAnswerer(const UdpAnswerer&) = delete;
+  UdpAnswerer& operator=(const UdpAnswerer&) = delete;
+
+  Opened open(const Listener& listener) override {
+    UniqueFd fd = open_socket(listener.address.family, SOCK_DGRAM);
+    if (!fd)
+      return {OpenState::Failed, std::strerror(errno)};
+    if (listener.address.family == Family::V6)
+      set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 1);
+    set_option(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, 4 << 20);
+    // No SO_REUSEADDR: with it two UDP sockets could share a port, and steal from each other.
+    const SocketAddress local = socket_address(listener.address, listener.port);
+    if (::bind(fd.get(), local.get(), local.length) != 0) {
+      const OpenState state = errno == EADDRINUSE ? OpenState::Passive : OpenState::Failed;
+      return {state, std::strerror(errno)};
+    }
+    const int raw_fd = fd.get();
+    auto port = std::make_unique<UdpPort>(sink_, listener, std::move(fd));
+    if (const Status status = loop_.watch(raw_fd, EPOLLIN, *port); !status)
+      return {OpenState::Failed, status.error().message};
+    ports_.push_back(std::move(port));
+    return {OpenState::Opened, {}};
+  }
+
+ private:
+  EventLoop& loop_;
+  ArrivalSink& sink_;
+  std::vector<std::unique_ptr<UdpPort>> ports_;
+};
+
+}  // namespace
+
+std::unique_ptr<Dialer> make_udp_dialer(EventLoop& loop, DialSink& sink) {
+  return std::make_unique<UdpDialer>(loop, sink);
+}
+
+std::unique_ptr<Answerer> make_udp_answerer(EventLoop& loop, ArrivalSink& sink) {
+  return std::make_unique<UdpAnswerer>(loop, sink);
+}
+
+std::optional<Opening> read_udp_opening(Family, std::span<const std::uint8_t> segment) {
+  constexpr std::size_t kHeader = 8;
+  if (segment.size() < kHeader)
+    return std::nullopt;
+  Opening opening;
+  opening.sport = read_u16(segment, 0);
+  opening.port = read_u16(segment, 2);
+  opening.token = read_token(segment.subspan(kHeader));
+  return opening;
+}
+
+}  // namespace bulkhead::probes
