@@ -54,11 +54,13 @@ class Resolver {
   static bool holds(const Names& names, std::string_view name) {
     return std::binary_search(names.begin(), names.end(), name);
   }
-  void must_be_among(const Names& names, std::string_view kind, const Selector& selector) {
-    if (!holds(names, selector.name))
-      diagnostics_.error("unknown-name", selector.at,
-                         fmt::format("there is no {} {}", kind, in_backticks(selector.name)),
-                         did_you_mean(selector.name, names));
+  void must_be_among(const Names& names, std::string_view kind, Selector& selector) {
+    if (holds(names, selector.name))
+      return;
+    selector.what = What::Unresolved;  // selects nobody, so that no warning follows
+    diagnostics_.error("unknown-name", selector.at,
+                       fmt::format("there is no {} {}", kind, in_backticks(selector.name)),
+                       did_you_mean(selector.name, names));
   }
   void resolve_place(Selector& selector) {
     if (holds(segments_, selector.name)) {
