@@ -165,10 +165,16 @@ CsvTable parse_csv(std::uint32_t file, const SourceMap& sources, Diagnostics& di
   return table;
 }
 
-void check_csv_header(const CsvTable& table, const std::vector<std::string_view>& known,
+bool check_csv_header(const CsvTable& table, const std::vector<std::string_view>& known,
                       const std::vector<std::string_view>& required, Diagnostics& diagnostics) {
   if (table.header.empty())
-    return;
+    return false;
+  const std::size_t errors_before = diagnostics.error_count();
+  if (table.header.size() == 1 && table.header[0].text.find_first_of(";\t") != std::string::npos) {
+    diagnostics.error("csv-syntax", table.header[0].at, "the columns are not separated by commas",
+                      "save the sheet as comma-separated CSV, UTF-8");
+    return false;
+  }
   std::set<std::string> seen;
   for (const CsvCell& cell : table.header) {
     const std::string name = lower(cell.text);
@@ -185,6 +191,7 @@ void check_csv_header(const CsvTable& table, const std::vector<std::string_view>
       diagnostics.error("missing-column", table.header[0].at,
                         fmt::format("the header lacks column `{}`", name));
   }
+  return diagnostics.error_count() == errors_before;
 }
 
 std::string csv_cell(std::string_view text) {

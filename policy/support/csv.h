@@ -32,8 +32,9 @@ class CsvTable {
 [[nodiscard]] CsvTable parse_csv(std::uint32_t file, const SourceMap& sources,
                                  Diagnostics& diagnostics);
 
-// Each column name must be one of `known`, and once only; reported with "did you mean".
-void check_csv_header(const CsvTable& table, const std::vector<std::string_view>& known,
+// Each column name must be one of `known`, and once only; reported with "did you mean". False if
+// anything is wrong with the header: the rows then mean nothing.
+bool check_csv_header(const CsvTable& table, const std::vector<std::string_view>& known,
                       const std::vector<std::string_view>& required, Diagnostics& diagnostics);
 
 // One cell, quoted where RFC 4180 asks for it. A cell that a spreadsheet would run as a formula
