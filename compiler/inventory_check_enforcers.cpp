@@ -36,11 +36,23 @@ void check_leg_address(const InventoryCheck& check, const Enforcer& enforcer, co
       .related.push_back({segment.at, fmt::format("segment {} is here", segment.name)});
 }
 
+void check_vrf_of_leg(const InventoryCheck& check, const Leg& leg, const policy::Segment& segment) {
+  if (segment.vrf && segment.vrf->text == leg.vrf->text)
+    return;
+  check.diagnostics
+      .error(
+          "leg-vrf", leg.vrf->at,
+          fmt::format("leg {} is in VRF {}, its segment {} is in {}", leg.interface, leg.vrf->text,
+                      segment.name, segment.vrf ? segment.vrf->text : "the main table"))
+      .related.push_back({segment.at, fmt::format("segment {} is here", segment.name)});
+}
+
 void check_behind_of_leg(const InventoryCheck& check, const Leg& leg) {
   for (const Name& glob : leg.behind) {
     const bool is_glob = glob.text.find('*') != std::string::npos;
     if (!is_glob) {
-      check_known(glob, check.policy.segments, "segment", check.diagnostics);
+      if (check_known(glob, check.policy.segments, "segment", check.diagnostics) && leg.vrf)
+        check_vrf_of_leg(check, leg, check.policy.segments.at(glob.text));
       continue;
     }
     const bool any =
@@ -63,13 +75,8 @@ void check_leg(const InventoryCheck& check, const Enforcer& enforcer, const Leg&
   if (!leg.segment || !check_known(*leg.segment, policy.segments, "segment", check.diagnostics))
     return;
   const policy::Segment& segment = policy.segments.at(leg.segment->text);
-  if (leg.vrf && (!segment.vrf || segment.vrf->text != leg.vrf->text))
-    check.diagnostics
-        .error("leg-vrf", leg.vrf->at,
-               fmt::format("leg {} is in VRF {}, its segment {} is in {}", leg.interface,
-                           leg.vrf->text, segment.name,
-                           segment.vrf ? segment.vrf->text : "the main table"))
-        .related.push_back({segment.at, fmt::format("segment {} is here", segment.name)});
+  if (leg.vrf)
+    check_vrf_of_leg(check, leg, segment);
   for (const auto& own : {leg.v4, leg.v6})
     if (own)
       check_leg_address(check, enforcer, leg, segment, *own);
@@ -91,6 +98,30 @@ void check_legs_differ(const InventoryCheck& check, const Enforcer& enforcer) {
                              entry->second->interface, leg.interface),
                  "one leg per segment and external; bundle the links (bond) or split the segment")
           .related.push_back({entry->second->at, "the other leg"});
+  }
+}
+
+void check_globs_differ(const InventoryCheck& check, const Enforcer& enforcer) {
+  for (const auto& [name, segment] : check.policy.segments) {
+    std::vector<const Leg*> legs;
+    for (const Leg& leg : enforcer.legs) {
+      if (leg.segment && leg.segment->text == name) {
+        legs.clear();  // a direct leg beats all globs
+        break;
+      }
+      const bool same_vrf = !leg.vrf || (segment.vrf && segment.vrf->text == leg.vrf->text);
+      const bool matches = std::any_of(leg.behind.begin(), leg.behind.end(), [&](const Name& glob) {
+        return matches_glob(glob.text, segment.name);
+      });
+      if (same_vrf && matches && segment.gateway)
+        legs.push_back(&leg);
+    }
+    if (legs.size() > 1)
+      check.diagnostics
+          .error("two-legs", legs[1]->at,
+                 fmt::format("segment {} is behind two legs of {}: {} and {}", name, enforcer.name,
+                             legs[0]->interface, legs[1]->interface))
+          .related.push_back({legs[0]->at, "the other leg"});
   }
 }
 
@@ -146,6 +177,7 @@ void check_enforcers(const InventoryCheck& check) {
     for (const Leg& leg : enforcer.legs)
       check_leg(check, enforcer, leg);
     check_legs_differ(check, enforcer);
+    check_globs_differ(check, enforcer);
     for (const std::string& member : enforcer.members) {
       const auto [entry, is_new] = members.try_emplace(member, &enforcer);
       if (!is_new)
