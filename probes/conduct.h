@@ -60,12 +60,13 @@ struct ProbeOutcome {
   std::uint32_t rounds = 0, void_rounds = 0;
   std::map<std::string, Facts> facts;  // by host
   std::vector<SiteFinding> findings;
-  std::vector<std::string> notes;  // agents that died, passive ports, tokens that nobody sent
+  std::vector<std::string> notes;  // agents that died, passive ports, reports nobody asked for
+  bool timed_out = false;          // total_timeout ended it before everything was tried
 };
 
-// Errors: Interrupted when `stop` was set, Timeout after `total_timeout`, Environment when no agent
-// at all could be started. An agent that dies later, or alone, only makes what needed it
-// Inconclusive.
+// Errors: Interrupted when `stop` was set, Environment when no agent at all could be started. An
+// agent that dies later, or alone, only makes what needed it Inconclusive. After `total_timeout`
+// what was not tried is Inconclusive too: a leak found before must not be lost.
 [[nodiscard]] Result<ProbeOutcome> conduct(const compiler::Site& site,
                                            const compiler::ProbePlan& plan, Launcher& launcher,
                                            PathWatch& watch, const ConductOptions& options);

@@ -41,6 +41,7 @@ struct TryRecord {
   bool events_lost = false;  // the enforcer's agent or the listener missed events in this round
   bool dialer_alive = true;  // agent answered `dialed` and `collected`
   bool listener_alive = true;
+  bool watcher_alive = true;  // an agent on an enforcer of the path, where there is one
   ControlResult source, target;
   std::vector<Evidence> evidence;  // of this try, from every end
 };
