@@ -28,7 +28,7 @@ class Conductor {
         plan_(plan),
         watch_(watch),
         options_(options),
-        crew_(launcher, {options.run, std::chrono::milliseconds(15000), options.stop}),
+        crew_(launcher, {options.run, options.patience, options.stop}),
         book_(site, plan),
         tuples_(options.seed),
         began_(Crew::Clock::now()) {}
@@ -160,6 +160,7 @@ class Conductor {
   [[nodiscard]] RoundSettings settings() const {
     RoundSettings settings;
     settings.try_timeout = options_.try_timeout;
+    settings.patience = options_.patience;
     settings.max_pps = site_.inventory.probe.max_pps.value_or(0);
     settings.enforcers = enforcers_;
     settings.evidence_line = options_.evidence_line;

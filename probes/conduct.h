@@ -35,6 +35,8 @@ struct ConductOptions {
   std::string run;  // id of this run
   std::uint64_t seed = 1;
   std::chrono::milliseconds try_timeout{1000};  // how long a try may take at most
+  // How long an agent may take to answer what needs no packets, before it counts as dead.
+  std::chrono::milliseconds patience{15000};
   std::uint32_t allow_retries = 2;
   std::size_t probes_per_round = 1500;
   std::chrono::seconds total_timeout{0};  // 0: none
