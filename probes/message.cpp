@@ -13,10 +13,12 @@
 namespace bulkhead::probes {
 namespace {
 
+using compiler::Payload;
 using compiler::Transport;
 
 constexpr std::string_view kSchema = "bulkhead.agent/1";
 constexpr std::array kTransports{Transport::Tcp, Transport::Udp, Transport::Icmp};
+constexpr std::array kPayloads{Payload::Token, Payload::RoceRequest, Payload::RoceAcknowledge};
 constexpr std::array kPhases{Phase::Before, Phase::Main, Phase::After};
 
 using compiler::to_string;
@@ -58,6 +60,8 @@ void open_expected(std::string& out, const Expected& expected) {
                   "\"{}\""),
       expected.attempt, to_string(expected.transport), expected.tuple.from.str(),
       expected.tuple.sport, expected.tuple.to.str(), expected.tuple.port, to_hex(expected.token));
+  if (expected.payload != Payload::Token)
+    append(out, ",\"payload\":\"{}\"", to_string(expected.payload));
 }
 
 void write_listener(std::string& out, const Listener& listener, const std::string* reason) {
@@ -148,6 +152,8 @@ Expected read_expected(JsonFields& fields) {
   expected.transport = enum_from(fields, "transport", kTransports);
   expected.tuple = fields.tuple("tuple");
   expected.token = fields.token("token");
+  if (fields.has("payload"))
+    expected.payload = enum_from(fields, "payload", kPayloads);
   return expected;
 }
 

@@ -196,6 +196,9 @@ std::optional<Token> Agent::arrived(compiler::Transport transport, const Token& 
   evidence.tuple = tuple;
   evidence.token = to_hex(token);
   send(evidence);
+  // A RoCE packet is answered by hardware or not at all.
+  if (expected->what.payload != compiler::Payload::Token)
+    return std::nullopt;
   return answer_to(me_.key, token);
 }
 

@@ -1,5 +1,6 @@
 // UDP: the dialer sends one datagram, the token and as much padding as the plan says (larger ones
-// leave in fragments), and waits for the answer or an ICMP error.
+// leave in fragments), and waits for the answer or an ICMP error. To RoCEv2's port the token
+// travels behind a base transport header, since firewalls read that.
 #include <netinet/in.h>
 
 #include <algorithm>
@@ -8,10 +9,30 @@
 #include <unordered_map>
 #include <vector>
 
+#include "policy/traffic.h"
 #include "probes/transports/socket_tools.h"
 
 namespace bulkhead::probes {
 namespace {
+
+using compiler::kBthBytes;
+using compiler::Payload;
+
+// IBTA 9.2: opcode, flags, P_Key, destination QP, packet sequence number. No queue pair has number
+// 0xffffff, so that a host that speaks RoCE drops it.
+std::array<std::uint8_t, kBthBytes> base_transport_header(Payload payload) {
+  constexpr std::uint8_t kRcSendOnly = 0x04;
+  constexpr std::uint8_t kRcAcknowledge = 0x11;
+  const std::uint8_t opcode = payload == Payload::RoceRequest ? kRcSendOnly : kRcAcknowledge;
+  return {opcode, 0, 0xff, 0xff, 0, 0xff, 0xff, 0xff, 0, 0, 0, 0};
+}
+
+std::optional<Token> token_of(std::span<const std::uint8_t> datagram, std::uint16_t port) {
+  const std::size_t offset = port == policy::kRocePort ? kBthBytes : 0;
+  if (datagram.size() < offset)
+    return std::nullopt;
+  return read_token(datagram.subspan(offset));
+}
 
 class UdpDialer;
 
@@ -79,8 +100,13 @@ class UdpDialer final : public Dialer {
     auto dial = std::make_unique<UdpTry>(*this, id, std::move(fd), what.what.token);
     if (const Status status = loop_.watch(raw_fd, EPOLLIN | EPOLLET, *dial); !status)
       return setup_failed("epoll_ctl", errno);
-    payload_.assign(what.what.token.size() + what.size, 0);
-    std::copy(what.what.token.begin(), what.what.token.end(), payload_.begin());
+    payload_.clear();
+    if (what.what.payload != Payload::Token) {
+      const auto header = base_transport_header(what.what.payload);
+      payload_.insert(payload_.end(), header.begin(), header.end());
+    }
+    payload_.insert(payload_.end(), what.what.token.begin(), what.what.token.end());
+    payload_.resize(payload_.size() + what.size);
     if (::send(raw_fd, payload_.data(), payload_.size(), MSG_NOSIGNAL) < 0) {
       // EPERM: a rule of our own host dropped it on its way out. It was sent as far as a trace
       // or a capture is concerned, so the try goes on.
@@ -157,20 +183,21 @@ class UdpPort final : public Watcher {
 
 void UdpPort::on_ready(std::uint32_t) {
   for (int i = 0; i < 64; ++i) {
-    Token token{};
+    std::array<std::uint8_t, 64> datagram;  // the rest is padding
     SocketAddress from;
     const ssize_t got =
-        ::recvfrom(fd_.get(), token.data(), token.size(), 0, from.get(), &from.length);
+        ::recvfrom(fd_.get(), datagram.data(), datagram.size(), 0, from.get(), &from.length);
     if (got < 0)
       return;
-    if (static_cast<std::size_t>(got) < token.size())
+    const auto token = token_of({datagram.data(), static_cast<std::size_t>(got)}, listener_.port);
+    if (!token)
       continue;
     const auto [address, port] = from_socket_address(from);
     const Tuple tuple{address, port, listener_.address, listener_.port};
-    const auto answer = sink_.arrived(compiler::Transport::Udp, token, tuple);
+    const auto answer = sink_.arrived(compiler::Transport::Udp, *token, tuple);
     if (!answer)
       continue;
-    const WireAnswer bytes = wire_answer(token, *answer);
+    const WireAnswer bytes = wire_answer(*token, *answer);
     ::sendto(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL, from.get(), from.length);
   }
 }
@@ -229,7 +256,7 @@ std::optional<Opening> read_udp_opening(Family, std::span<const std::uint8_t> se
   Opening opening;
   opening.sport = read_u16(segment, 0);
   opening.port = read_u16(segment, 2);
-  opening.token = read_token(segment.subspan(kHeader));
+  opening.token = token_of(segment.subspan(kHeader), opening.port);
   return opening;
 }
 
