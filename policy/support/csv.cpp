@@ -136,6 +136,7 @@ int CsvTable::column(std::string_view name) const {
 }
 
 CsvTable parse_csv(std::uint32_t file, const SourceMap& sources, Diagnostics& diagnostics) {
+  const std::size_t errors_before = diagnostics.error_count();
   CsvTable table;
   Scanner scanner(file, sources.file(file).text, diagnostics);
   while (!scanner.at_end()) {
@@ -159,7 +160,7 @@ CsvTable parse_csv(std::uint32_t file, const SourceMap& sources, Diagnostics& di
     }
     table.rows.push_back(std::move(row.cells));
   }
-  if (table.header.empty() && !diagnostics.has_errors())
+  if (table.header.empty() && diagnostics.error_count() == errors_before)
     diagnostics.error("csv-syntax", {file, 1, 1},
                       "the file is empty: its first row names the columns");
   return table;
