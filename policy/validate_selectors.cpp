@@ -164,7 +164,7 @@ void check_rule(const Rule& rule, const Policy& policy, Diagnostics& diagnostics
       .error("not-yours", source->at,
              fmt::format("neither {} nor {} is tenant {}'s own", in_backticks(source->str()),
                          in_backticks(destination->str()), in_backticks(rule.authority)),
-             "one side must be wholly its own; what concerns others belongs into policy.toml")
+             "one side must be wholly its own; what concerns others belongs in policy.toml")
       .related.push_back({include_of(policy, rule.authority), "the file is given to it here"});
 }
 
