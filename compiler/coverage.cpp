@@ -19,10 +19,7 @@ using policy::Segment;
 class CoverageMaker {
  public:
   explicit CoverageMaker(const CoverageFacts& facts)
-      : facts_(facts), classes_(facts.matrix.universe.classes) {
-    for (const Class& cls : classes_)
-      places_.push_back(facts.topology.place_of(cls));
-  }
+      : facts_(facts), classes_(facts.matrix.universe.classes) {}
 
   Coverage make() {
     const auto n = static_cast<ClassId>(classes_.size());
@@ -43,7 +40,7 @@ class CoverageMaker {
         classes_[from].kind == ClassKind::Partition || classes_[to].kind == ClassKind::Partition;
     if (ib)
       by_partition(out);
-    else if (places_[from] == places_[to])
+    else if (facts_.topology.place_of(from) == facts_.topology.place_of(to))
       by_segment(out);
     else if (!by_ipoib(out))
       by_path(out);
@@ -67,8 +64,8 @@ class CoverageMaker {
 
   // IP over InfiniBand crosses partitions only where somebody routes.
   bool by_ipoib(CellCoverage& out) const {
-    const Segment* from = facts_.topology.segment(places_[out.from]);
-    const Segment* to = facts_.topology.segment(places_[out.to]);
+    const Segment* from = place(out.from).segment;
+    const Segment* to = place(out.to).segment;
     if (!from || !to || !from->ib_partition || !to->ib_partition)
       return false;
     if (from->gateway && to->gateway)
@@ -85,15 +82,14 @@ class CoverageMaker {
 
   void by_segment(CellCoverage& out) const {
     const Class& from = classes_[out.from];
-    const Place& place = places_[out.from];
-    const Segment* segment = facts_.topology.segment(place);
+    const Segment* segment = place(out.from).segment;
     if (from.kind == ClassKind::External || from.kind == ClassKind::Enforcer) {
       out.reason = "one and the same";
       return;
     }
     if (!segment) {
       out.cause = Cause::Route;
-      out.reason = fmt::format("nothing leads to {}", place.name);
+      out.reason = fmt::format("nothing leads to {}", from.place);
       return;
     }
     // A prefix behind hosts has an inside of its own.
@@ -117,33 +113,35 @@ class CoverageMaker {
   }
 
   void by_path(CellCoverage& out) {
-    const Place& from = places_[out.from];
-    const Place& to = places_[out.to];
-    for (const Place* place : {&from, &to})
-      if (place->what == Place::What::Nowhere) {
+    for (const ClassId end : {out.from, out.to})
+      if (place(end).what == Place::What::Nowhere) {
         out.cause = Cause::Route;
-        out.reason = fmt::format("nothing leads to {}", place->name);
+        out.reason = fmt::format("nothing leads to {}", place(end).name);
         return;
       }
-    const Path& path = facts_.topology.path(from, to);
+    const Path& path =
+        facts_.topology.path(facts_.topology.place_of(out.from), facts_.topology.place_of(out.to));
     for (const Hop& hop : path.hops)
       if (hop.router->manage == Manage::Bulkhead) {
         out.path.push_back(hop.router->name);
         bind(hop, out);
       }
-    if (!out.path.empty()) {
-      out.cause = Cause::Rule;
-      out.control = out.path.front();
-      out.reason = fmt::format("through {}{}{}", fmt::join(out.path, ", "),
-                               path.reason.empty() ? "" : "; ", path.reason);
-    } else if (!path.arrives) {
+    if (!path.arrives) {
       out.cause = Cause::Route;
       out.control = path.hops.empty() ? "" : path.hops.back().router->name;
       out.reason = path.reason;
+    } else if (!out.path.empty()) {
+      out.cause = Cause::Rule;
+      out.control = out.path.front();
+      out.reason = fmt::format("through {}", fmt::join(out.path, ", "));
     } else {
       out.reason = fmt::format("routed by {}, which we do not manage",
                                path.hops.empty() ? "nobody known" : path.hops.front().router->name);
     }
+  }
+
+  [[nodiscard]] const Place& place(ClassId cls) const {
+    return facts_.topology.places()[facts_.topology.place_of(cls)];
   }
 
   void bind(const Hop& hop, const CellCoverage& cell) {
@@ -168,7 +166,6 @@ class CoverageMaker {
 
   const CoverageFacts& facts_;
   const std::vector<Class>& classes_;
-  std::vector<Place> places_;
   std::map<std::string, std::map<ClassId, std::string>> bindings_;
   Coverage coverage_;
 };
@@ -197,7 +194,7 @@ const CellCoverage& Coverage::at(policy::ClassId from, policy::ClassId to) const
 
 Coverage derive_coverage(const policy::Policy& policy, const Inventory& inventory,
                          const policy::Matrix& matrix, Diagnostics& diagnostics) {
-  const Topology topology(policy, inventory);
+  const Topology topology(policy, inventory, matrix.universe);
   const CoverageFacts facts{policy, inventory, matrix, topology};
   Coverage coverage = CoverageMaker(facts).make();
   report_paths(facts, coverage, diagnostics);

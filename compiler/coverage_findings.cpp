@@ -156,13 +156,15 @@ class Findings {
   }
 
   [[nodiscard]] bool is_reached(ClassId from, ClassId to) const {
-    const Place a = facts_.topology.place_of(universe_.classes[from]);
-    const Place b = facts_.topology.place_of(universe_.classes[to]);
-    if (a == b || a.what == Place::What::Partition || b.what == Place::What::Partition)
-      return true;
-    if (a.what == Place::What::Nowhere || b.what == Place::What::Nowhere)
-      return false;
-    return facts_.topology.path(a, b).arrives;
+    const std::size_t a = facts_.topology.place_of(from);
+    const std::size_t b = facts_.topology.place_of(to);
+    for (const std::size_t place : {a, b}) {
+      if (facts_.topology.places()[place].what == Place::What::Partition)
+        return true;
+      if (facts_.topology.places()[place].what == Place::What::Nowhere)
+        return false;
+    }
+    return a == b || facts_.topology.path(a, b).arrives;
   }
 
   // Broad selectors mean "wherever there is a way"; a flow that names both its ends means them.

@@ -8,17 +8,21 @@
 namespace bulkhead::compiler {
 namespace {
 
-using policy::ClassId;
-
 SourcePos position(const CoverageFacts& facts, const Place& place) {
-  if (const policy::Segment* segment = facts.topology.segment(place))
-    return segment->at;
-  if (place.what == Place::What::External) {
-    const auto external = facts.policy.externals.find(place.name);
-    return external == facts.policy.externals.end() ? SourcePos{} : external->second.at;
-  }
-  const auto enforcer = facts.inventory.enforcers.find(place.name);
-  return enforcer == facts.inventory.enforcers.end() ? SourcePos{} : enforcer->second.at;
+  if (place.segment)
+    return place.segment->at;
+  if (place.enforcer)
+    return place.enforcer->at;
+  const auto external = facts.policy.externals.find(place.name);
+  return external == facts.policy.externals.end() ? SourcePos{} : external->second.at;
+}
+
+std::vector<std::string> managed(const Path& path) {
+  std::vector<std::string> out;
+  for (const Hop& hop : path.hops)
+    if (hop.router->manage == Manage::Bulkhead)
+      out.push_back(hop.router->name);
+  return out;
 }
 
 std::string shown(const std::vector<std::string>& path) {
@@ -27,34 +31,26 @@ std::string shown(const std::vector<std::string>& path) {
 
 // An enforcer that sees only one direction has no state for the other: replies of allowed flows
 // die, or pass where nobody looks.
-void report_asymmetry(const CoverageFacts& facts, const CellCoverage& there,
-                      const CellCoverage& back, Diagnostics& diagnostics) {
-  const auto& classes = facts.matrix.universe.classes;
-  const Place from = facts.topology.place_of(classes[there.from]);
-  const Place to = facts.topology.place_of(classes[there.to]);
+void report_asymmetry(const CoverageFacts& facts, const Place& from, const Place& to,
+                      const Path& there, const Path& back, Diagnostics& diagnostics) {
   diagnostics
       .error("asymmetric-path", position(facts, from),
              fmt::format("packets from {} to {} pass {}, those back pass {}", from.name, to.name,
-                         shown(there.path), shown(back.path)),
+                         shown(managed(there)), shown(managed(back))),
              "give both directions one path: legs and gateways in inventory.toml")
       .related.push_back({position(facts, to), fmt::format("{} is here", to.name)});
-}
-
-bool arrives_on(const CoverageFacts& facts, const Place& from, const Place& to) {
-  return from.what != Place::What::Nowhere && to.what != Place::What::Nowhere &&
-         facts.topology.path(from, to).arrives;
 }
 
 void report_choice(const CoverageFacts& facts, const Place& from, const Place& to, const Path& path,
                    Diagnostics& diagnostics) {
   std::vector<std::string> names;
-  for (const Enforcer* router : path.other_first)
+  for (const Enforcer* router : path.equally_good)
     names.push_back(router->name);
   Diagnostic& found = diagnostics.error("two-paths", position(facts, from),
                                         fmt::format("from {} to {} any of {} may be passed",
                                                     from.name, to.name, fmt::join(names, ", ")),
                                         "say in the legs which of them it is");
-  for (const Enforcer* router : path.other_first)
+  for (const Enforcer* router : path.equally_good)
     found.related.push_back({router->at, fmt::format("{} is here", router->name)});
 }
 
@@ -124,28 +120,25 @@ void report_overlaps(const CoverageFacts& facts, const Coverage& coverage,
 }  // namespace
 
 void report_paths(const CoverageFacts& facts, const Coverage& coverage, Diagnostics& diagnostics) {
-  const auto& classes = facts.matrix.universe.classes;
-  std::set<std::pair<Place, Place>> seen;
-  for (const CellCoverage& there : coverage.cells) {
-    if (there.from >= there.to || there.cause == Cause::Partition)
-      continue;
-    const Place from = facts.topology.place_of(classes[there.from]);
-    const Place to = facts.topology.place_of(classes[there.to]);
-    if (from == to || !seen.insert({from, to}).second)
-      continue;
-    const CellCoverage& back = coverage.at(there.to, there.from);
-    // Where no packet arrives either way (a segment without a gateway) there is no path to compare.
-    const bool arrives = arrives_on(facts, from, to) || arrives_on(facts, to, from);
-    if (arrives &&
-        !std::equal(there.path.begin(), there.path.end(), back.path.rbegin(), back.path.rend()))
-      report_asymmetry(facts, there, back, diagnostics);
-    for (const auto& [a, b] : {std::pair(from, to), std::pair(to, from)}) {
-      const bool routed = a.what != Place::What::Nowhere && b.what != Place::What::Nowhere;
-      if (routed)
-        if (const Path& path = facts.topology.path(a, b); !path.other_first.empty())
-          report_choice(facts, a, b, path, diagnostics);
+  const std::vector<Place>& places = facts.topology.places();
+  const auto is_routed = [&](const Place& place) {
+    return place.what != Place::What::Nowhere && place.what != Place::What::Partition;
+  };
+  for (std::size_t a = 0; a < places.size(); ++a)
+    for (std::size_t b = a + 1; b < places.size(); ++b) {
+      if (!is_routed(places[a]) || !is_routed(places[b]))
+        continue;
+      const Path& there = facts.topology.path(a, b);
+      const Path& back = facts.topology.path(b, a);
+      std::vector<std::string> reversed = managed(back);
+      std::reverse(reversed.begin(), reversed.end());
+      if (there.arrives && back.arrives && managed(there) != reversed)
+        report_asymmetry(facts, places[a], places[b], there, back, diagnostics);
+      if (!there.equally_good.empty())
+        report_choice(facts, places[a], places[b], there, diagnostics);
+      else if (!back.equally_good.empty())
+        report_choice(facts, places[b], places[a], back, diagnostics);
     }
-  }
   report_overlaps(facts, coverage, diagnostics);
 }
 

@@ -10,32 +10,42 @@
 namespace bulkhead::compiler {
 namespace {
 
-std::optional<CsvTable> read_table(const Name& file, const InventorySource& source,
-                                   const std::vector<std::string_view>& known,
-                                   const std::vector<std::string_view>& required) {
+// The rows of one file, with the places of its columns looked up once.
+struct Sheet {
+  CsvTable table;
+  std::map<std::string_view, std::size_t> columns;
+};
+
+std::optional<Sheet> read_sheet(const Name& file, const InventorySource& source,
+                                const std::vector<std::string_view>& known,
+                                const std::vector<std::string_view>& required) {
   const auto index = policy::read_source(source.read, file.text, source.display_prefix, file.at,
                                          source.sources, source.diagnostics);
   if (!index)
     return std::nullopt;
   CsvTable table = parse_csv(*index, source.sources, source.diagnostics);
   check_csv_header(table, known, required, source.diagnostics);
+  Sheet sheet{std::move(table), {}};
+  for (const std::string_view name : known)
+    if (const int column = sheet.table.column(name); column >= 0)
+      sheet.columns.emplace(name, static_cast<std::size_t>(column));
   for (const std::string_view name : required)
-    if (table.column(name) < 0)
+    if (!sheet.columns.contains(name))
       return std::nullopt;
-  return table;
+  return sheet;
 }
 
 // One row, by column name. A column that the file does not have is an empty cell.
 class Row {
  public:
-  Row(const CsvTable& table, const std::vector<CsvCell>& cells, Diagnostics& diagnostics)
-      : table_(table), cells_(cells), diagnostics_(diagnostics) {}
+  Row(const Sheet& sheet, const std::vector<CsvCell>& cells, Diagnostics& diagnostics)
+      : sheet_(sheet), cells_(cells), diagnostics_(diagnostics) {}
 
   [[nodiscard]] Name cell(std::string_view column) const {
-    const int index = table_.column(column);
-    if (index < 0)
+    const auto index = sheet_.columns.find(column);
+    if (index == sheet_.columns.end())
       return {{}, cells_.front().at};
-    const CsvCell& found = cells_[static_cast<std::size_t>(index)];
+    const CsvCell& found = cells_[index->second];
     return {std::string(trimmed(found.text)), found.at};
   }
   [[nodiscard]] std::vector<Name> words(std::string_view column) const {
@@ -63,7 +73,7 @@ class Row {
   }
 
  private:
-  const CsvTable& table_;
+  const Sheet& sheet_;
   const std::vector<CsvCell>& cells_;
   Diagnostics& diagnostics_;
 };
@@ -138,16 +148,16 @@ void read_host_facts(const Row& row, Host& host, Diagnostics& diagnostics) {
 
 void read_hosts_csv(const Name& file, const InventorySource& source,
                     std::map<std::string, Host>& hosts) {
-  const auto table =
-      read_table(file, source,
+  const auto sheet =
+      read_sheet(file, source,
                  {"host", "nic", "mac", "segment", "v4", "v6", "port_guid", "switch", "port",
                   "labels", "ssh", "state", "forwards", "agentless", "stand_in", "rdma"},
                  {"host", "nic", "segment"});
-  if (!table)
+  if (!sheet)
     return;
   Diagnostics& diagnostics = source.diagnostics;
-  for (const auto& cells : table->rows) {
-    const Row row(*table, cells, diagnostics);
+  for (const auto& cells : sheet->table.rows) {
+    const Row row(*sheet, cells, diagnostics);
     const Name name = row.cell("host");
     if (!check_name("host", name, diagnostics))
       continue;
@@ -177,11 +187,11 @@ void read_hosts_csv(const Name& file, const InventorySource& source,
 PortGuids read_guids_csv(const Name& file, const InventorySource& source) {
   PortGuids out;
   const std::vector<std::string_view> columns = {"host", "nic", "port_guid"};
-  const auto table = read_table(file, source, columns, columns);
-  if (!table)
+  const auto sheet = read_sheet(file, source, columns, columns);
+  if (!sheet)
     return out;
-  for (const auto& cells : table->rows) {
-    const Row row(*table, cells, source.diagnostics);
+  for (const auto& cells : sheet->table.rows) {
+    const Row row(*sheet, cells, source.diagnostics);
     const Name guid = row.cell("port_guid");
     const auto [entry, is_new] =
         out.try_emplace({row.cell("host").text, row.cell("nic").text}, guid);

@@ -1,5 +1,7 @@
 #include "compiler/site.h"
 
+#include <algorithm>
+
 #include "policy/date.h"
 #include "policy/parse.h"
 #include "policy/support/sha256.h"
@@ -7,6 +9,16 @@
 
 namespace bulkhead::compiler {
 namespace {
+
+// Of a file that could not be read as a whole nothing is known: every name that it defines would be
+// reported as missing, and hide the one mistake that matters.
+bool all_files_are_read(const Diagnostics& diagnostics) {
+  constexpr std::string_view kUnread[] = {"toml-syntax", "cannot-read", "file-too-large",
+                                          "not-utf8", "nested-too-deeply"};
+  return std::none_of(diagnostics.all().begin(), diagnostics.all().end(), [&](const auto& found) {
+    return std::find(std::begin(kUnread), std::end(kUnread), found.code) != std::end(kUnread);
+  });
+}
 
 // Over every file that was read, by name, and the date: same digest, same artifacts.
 std::string digest(const SourceMap& sources, policy::Date as_of) {
@@ -24,6 +36,10 @@ Site load(const policy::FileReader& read, const std::string& display_prefix, pol
   site.inventory = parse_inventory(read, display_prefix, site.sources, diagnostics);
   site.policy_digest = digest(site.sources, as_of);
 
+  if (!all_files_are_read(diagnostics)) {
+    diagnostics.sort();
+    return site;
+  }
   std::vector<std::string> enforcers;
   for (const auto& [name, enforcer] : site.inventory.enforcers)
     enforcers.push_back(name);

@@ -40,27 +40,30 @@ bool separates(const Enforcer& enforcer, std::string_view what) {
 // One packet's way, router by router.
 class Topology::Walk {
  public:
-  Walk(const Topology& topology, const Place& from, const Place& to)
-      : topology_(topology), from_(from), to_(to) {}
+  Walk(const Topology& topology, std::size_t from, std::size_t to)
+      : topology_(topology),
+        from_at_(from),
+        to_at_(to),
+        from_(topology.places_[from]),
+        to_(topology.places_[to]) {}
 
   Path go() {
     const Enforcer* next = first();
     while (next && !was_at(*next))
-      next = is_ours(*next) || !next->legs.empty() ? route(*next) : fabric(*next);
+      next = is_routed_by_legs(*next) ? route(*next) : fabric(*next);
     return std::move(path_);
   }
 
  private:
   const Enforcer* first() {
     if (from_.what == Place::What::Enforcer)
-      return &topology_.inventory_.enforcers.at(from_.name);
-    if (const Enforcer* target = to_enforcer(); target && leg_on(*target, from_))
-      return target;
+      return from_.enforcer;
+    if (to_.enforcer && is_attached(*to_.enforcer, from_at_))
+      return to_.enforcer;
     if (from_.what == Place::What::Segment) {
-      const Enforcer* gateway = topology_.gateway(from_);
-      if (!gateway)
+      if (!from_.gateway)
         path_.reason = fmt::format("segment {} has no gateway", from_.name);
-      return gateway;
+      return from_.gateway;
     }
     return from_outside();
   }
@@ -70,7 +73,7 @@ class Topology::Walk {
   const Enforcer* from_outside() {
     std::vector<const Enforcer*> candidates;
     for (const auto& [name, router] : topology_.inventory_.enforcers)
-      if (topology_.leg_towards(router, from_))
+      if (topology_.leg_towards(router, from_at_))
         candidates.push_back(&router);
     if (candidates.empty())
       path_.reason = fmt::format("no leg leads to external {}", from_.name);
@@ -79,22 +82,22 @@ class Topology::Walk {
 
   // At a router whose legs are known.
   const Enforcer* route(const Enforcer& router) {
-    path_.hops.push_back({&router, topology_.leg_towards(router, from_), nullptr});
+    path_.hops.push_back({&router, topology_.leg_towards(router, from_at_), nullptr});
     Hop& hop = path_.hops.back();
     if (path_.hops.size() == 1 && from_.what == Place::What::Enforcer)
       hop.in = nullptr;
-    if (to_enforcer() == &router) {
+    if (to_.enforcer == &router) {
       path_.arrives = true;
       return nullptr;
     }
-    hop.out = topology_.leg_towards(router, to_);
+    hop.out = topology_.leg_towards(router, to_at_);
     if (!hop.out) {
       path_.reason = fmt::format("no leg of {} leads to {}", router.name, to_.name);
       return nullptr;
     }
-    if (const Enforcer* target = to_enforcer())
-      return target;
-    if (leg_on(router, to_)) {
+    if (to_.enforcer)
+      return to_.enforcer;
+    if (is_attached(router, to_at_)) {
       path_.arrives = true;
       return nullptr;
     }
@@ -107,13 +110,13 @@ class Topology::Walk {
     for (const auto& [name, other] : topology_.inventory_.enforcers) {
       if (&other == &router || !share_segment(leg, other))
         continue;
-      const Leg* onward = topology_.leg_towards(other, to_);
+      const Leg* onward = topology_.leg_towards(other, to_at_);
       if (onward && !share_segment(*onward, router))
         candidates.push_back(&other);
     }
     if (!candidates.empty())
       return choose(candidates);
-    const Enforcer* gateway = topology_.gateway(to_);
+    const Enforcer* gateway = to_.gateway;
     if (gateway && gateway != &router && is_ours(*gateway))
       return gateway;
     if (gateway && gateway != &router)
@@ -122,11 +125,20 @@ class Topology::Walk {
     return nullptr;
   }
 
-  // At a declared switch that lists no legs: inside it and its like by VRF, else by a router of
+  // Of a switch, and of a router that lists no legs, only its segments are known.
+  static bool is_routed_by_legs(const Enforcer& router) {
+    return is_ours(router) || (router.kind == EnforcerKind::Router && !router.legs.empty());
+  }
+
+  // At a declared switch: inside it and its like by VRF, else by a router of
   // ours with a leg to the sender, else by the destination's gateway.
   const Enforcer* fabric(const Enforcer& device) {
     path_.hops.push_back({&device, nullptr, nullptr});
-    const Enforcer* gateway = topology_.gateway(to_);
+    const Enforcer* gateway = to_.gateway;
+    if (to_.enforcer == &device || is_attached(device, to_at_)) {
+      path_.arrives = true;
+      return nullptr;
+    }
     const bool within = gateway && !is_ours(*gateway);
     if (within && is_routed_by(device)) {
       if (gateway != &device)
@@ -136,11 +148,11 @@ class Topology::Walk {
     }
     std::vector<const Enforcer*> candidates;
     for (const auto& [name, router] : topology_.inventory_.enforcers) {
-      const Leg* back = is_ours(router) ? topology_.leg_towards(router, from_) : nullptr;
-      const Leg* onward = back ? topology_.leg_towards(router, to_) : nullptr;
+      const Leg* back = is_ours(router) ? topology_.leg_towards(router, from_at_) : nullptr;
+      const Leg* onward = back ? topology_.leg_towards(router, to_at_) : nullptr;
       if (onward && onward != back)
         candidates.push_back(&router);
-      else if (back && to_enforcer() == &router)
+      else if (back && to_.enforcer == &router)
         candidates.push_back(&router);
     }
     if (!candidates.empty())
@@ -156,10 +168,10 @@ class Topology::Walk {
 
   // Does a declared switch carry it by itself: one VRF, or a leak that covers the destination?
   bool is_routed_by(const Enforcer& device) {
-    const Segment* source = topology_.segment(from_);
-    const Segment* destination = topology_.segment(to_);
+    const Segment* source = from_.segment;
+    const Segment* destination = to_.segment;
     if (!source || !destination)
-      return false;
+      return from_.enforcer == &device || is_attached(device, from_at_);
     const std::string from = vrf_of(*source);
     const std::string to = vrf_of(*destination);
     if (from == to || !separates(device, "vrf"))
@@ -187,25 +199,23 @@ class Topology::Walk {
   const Enforcer* choose(const std::vector<const Enforcer*>& candidates) {
     if (candidates.empty())
       return nullptr;
-    const Enforcer* target = to_enforcer() ? to_enforcer() : topology_.gateway(to_);
+    const Enforcer* target = to_.enforcer ? to_.enforcer : to_.gateway;
     const auto best = std::find(candidates.begin(), candidates.end(), target);
     if (best != candidates.end())
       return *best;
     std::vector<const Enforcer*> leading;
     for (const Enforcer* candidate : candidates)
-      if (topology_.leg_towards(*candidate, to_))
+      if (topology_.leg_towards(*candidate, to_at_))
         leading.push_back(candidate);
     if (leading.size() > 1)
-      path_.other_first.insert(path_.other_first.end(), leading.begin(), leading.end());
+      path_.equally_good.insert(path_.equally_good.end(), leading.begin(), leading.end());
     return leading.empty() ? candidates.front() : leading.front();
   }
 
-  [[nodiscard]] const Enforcer* to_enforcer() const {
-    return to_.what == Place::What::Enforcer ? &topology_.inventory_.enforcers.at(to_.name)
-                                             : nullptr;
-  }
-  [[nodiscard]] bool leg_on(const Enforcer& router, const Place& place) const {
-    const Leg* leg = topology_.leg_towards(router, place);
+  // Does the router stand in this segment or external itself?
+  [[nodiscard]] bool is_attached(const Enforcer& router, std::size_t at) const {
+    const Place& place = topology_.places_[at];
+    const Leg* leg = topology_.leg_towards(router, at);
     return leg && ((place.what == Place::What::Segment && leg->segment &&
                     leg->segment->text == place.name) ||
                    (place.what == Place::What::External && leg->external &&
@@ -220,87 +230,96 @@ class Topology::Walk {
   }
 
   const Topology& topology_;
+  std::size_t from_at_, to_at_;
   const Place& from_;
   const Place& to_;
   Path path_;
   std::string no_route_;
 };
 
-Topology::Topology(const policy::Policy& policy, const Inventory& inventory)
+Topology::Topology(const policy::Policy& policy, const Inventory& inventory,
+                   const policy::Universe& universe)
     : policy_(policy), inventory_(inventory) {
-  for (const auto& [name, segment] : policy.segments) {
-    if (!segment.behind)
-      continue;
-    const std::vector<BehindHost> hosts = behind_hosts(segment, policy, inventory);
-    if (!hosts.empty())
-      behind_[name] = {Place::What::Segment, hosts.front().nic->segment.text};
-  }
+  find_places(universe);
+  paths_.resize(places_.size() * places_.size());
+  for (const auto& [name, router] : inventory.enforcers)
+    for (const Place& place : places_)
+      legs_[&router].push_back(find_leg(router, place));
 }
 
-Place Topology::place_of(const policy::Class& cls) const {
-  switch (cls.kind) {
-    case policy::ClassKind::Endpoint:
-    case policy::ClassKind::Spare:
-      return {Place::What::Segment, cls.place};
-    case policy::ClassKind::Behind: {
-      const auto found = behind_.find(cls.place);
-      return found == behind_.end() ? Place{Place::What::Nowhere, cls.place} : found->second;
+void Topology::find_places(const policy::Universe& universe) {
+  using policy::ClassKind;
+  std::map<std::pair<Place::What, std::string>, std::vector<policy::ClassId>> residents;
+  for (policy::ClassId id = 0; id < universe.classes.size(); ++id) {
+    const policy::Class& cls = universe.classes[id];
+    std::pair<Place::What, std::string> where{Place::What::Segment, cls.place};
+    if (cls.kind == ClassKind::External)
+      where.first = Place::What::External;
+    if (cls.kind == ClassKind::Enforcer)
+      where.first = Place::What::Enforcer;
+    if (cls.kind == ClassKind::Partition)
+      where.first = Place::What::Partition;
+    if (cls.kind == ClassKind::Behind) {
+      const auto hosts = behind_hosts(policy_.segments.at(cls.place), policy_, inventory_);
+      if (hosts.empty())
+        where.first = Place::What::Nowhere;
+      else
+        where.second = hosts.front().nic->segment.text;
     }
-    case policy::ClassKind::External:
-      return {Place::What::External, cls.place};
-    case policy::ClassKind::Enforcer:
-      return {Place::What::Enforcer, cls.place};
-    case policy::ClassKind::Partition:
-      return {Place::What::Partition, cls.place};
+    residents[where].push_back(id);
   }
-  return {};
+  place_of_.resize(universe.classes.size());
+  for (const auto& [where, classes] : residents) {
+    Place place{where.first, where.second, nullptr, nullptr, nullptr};
+    const auto enforcer = inventory_.enforcers.find(where.second);
+    if (place.what == Place::What::Enforcer && enforcer != inventory_.enforcers.end())
+      place.enforcer = &enforcer->second;
+    const auto segment = policy_.segments.find(where.second);
+    if (place.what == Place::What::Segment && segment != policy_.segments.end()) {
+      place.segment = &segment->second;
+      const auto gateway =
+          inventory_.enforcers.find(place.segment->gateway ? place.segment->gateway->text : "");
+      if (gateway != inventory_.enforcers.end())
+        place.gateway = &gateway->second;
+    }
+    for (const policy::ClassId id : classes)
+      place_of_[id] = places_.size();
+    places_.push_back(std::move(place));
+  }
 }
 
-const Segment* Topology::segment(const Place& place) const {
-  if (place.what != Place::What::Segment)
-    return nullptr;
-  const auto found = policy_.segments.find(place.name);
-  return found == policy_.segments.end() ? nullptr : &found->second;
-}
-
-const Enforcer* Topology::gateway(const Place& place) const {
-  const Segment* found = segment(place);
-  if (!found || !found->gateway)
-    return nullptr;
-  const auto enforcer = inventory_.enforcers.find(found->gateway->text);
-  return enforcer == inventory_.enforcers.end() ? nullptr : &enforcer->second;
-}
-
-const Leg* Topology::leg_towards(const Enforcer& router, const Place& place) const {
-  const auto [entry, is_new] = legs_.try_emplace({&router, place}, nullptr);
-  if (!is_new)
-    return entry->second;
-  const Segment* target = segment(place);
-  const Leg*& best = entry->second;
+// A direct leg beats one that has the place among those behind it.
+const Leg* Topology::find_leg(const Enforcer& router, const Place& place) const {
+  const Leg* best = nullptr;
   for (const Leg& leg : router.legs) {
     if (place.what == Place::What::External && leg.external && leg.external->text == place.name)
+      return &leg;
+    if (place.segment && leg.segment && leg.segment->text == place.name)
+      return &leg;
+    if (best)
+      continue;
+    if (place.enforcer && place.enforcer != &router && share_segment(leg, *place.enforcer))
       best = &leg;
-    if (place.what == Place::What::Enforcer && !best &&
-        share_segment(leg, inventory_.enforcers.at(place.name)))
-      best = &leg;
-    if (target && leg.segment && leg.segment->text == place.name)
-      return best = &leg;
     // A segment without a gateway is not routed, whatever a glob says.
-    const bool behind =
-        target && target->gateway && !best && (!leg.vrf || leg.vrf->text == vrf_of(*target)) &&
-        std::any_of(leg.behind.begin(), leg.behind.end(),
-                    [&](const Name& glob) { return matches_glob(glob.text, place.name); });
-    if (behind)
+    const bool routed = place.segment && place.segment->gateway &&
+                        (!leg.vrf || leg.vrf->text == vrf_of(*place.segment));
+    if (routed && std::any_of(leg.behind.begin(), leg.behind.end(), [&](const Name& glob) {
+          return matches_glob(glob.text, place.name);
+        }))
       best = &leg;
   }
   return best;
 }
 
-const Path& Topology::path(const Place& from, const Place& to) const {
-  const auto known = paths_.find({from, to});
-  if (known != paths_.end())
-    return known->second;
-  return paths_.emplace(std::pair(from, to), Walk(*this, from, to).go()).first->second;
+const Leg* Topology::leg_towards(const Enforcer& router, std::size_t place) const {
+  return legs_.at(&router)[place];
+}
+
+const Path& Topology::path(std::size_t from, std::size_t to) const {
+  std::optional<Path>& known = paths_[from * places_.size() + to];
+  if (!known)
+    known = Walk(*this, from, to).go();
+  return *known;
 }
 
 }  // namespace bulkhead::compiler
