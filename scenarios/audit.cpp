@@ -1,1 +1,157 @@
 #include "scenarios/audit.h"
+
+#include <filesystem>
+
+#include "policy/support/hostlist.h"
+
+namespace bulkhead::scenarios {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Milliseconds = std::chrono::milliseconds;
+
+Milliseconds since(Clock::time_point start) {
+  return std::chrono::duration_cast<Milliseconds>(Clock::now() - start);
+}
+
+bool is_ours(const compiler::Enforcer& enforcer) {
+  return enforcer.kind == compiler::EnforcerKind::Router &&
+         enforcer.manage == compiler::Manage::Bulkhead;
+}
+
+// Where ssh finds a host or a member. The `ssh` of a pair is a hostlist with a name for each.
+std::string ssh_destination(const compiler::Inventory& inventory, const std::string& name) {
+  if (const auto host = inventory.hosts.find(name); host != inventory.hosts.end())
+    return host->second.ssh.empty() ? name : host->second.ssh;
+  for (const auto& [enforcer_name, enforcer] : inventory.enforcers) {
+    const auto names = expand_hostlist(enforcer.ssh);
+    for (std::size_t i = 0; i < enforcer.members.size(); ++i)
+      if (enforcer.members[i] == name && names && i < names->size() && !names->at(i).empty())
+        return names->at(i);
+  }
+  return name;
+}
+
+// Rulesets of the artifacts, by enforcer: "fw/nftables.nft" is fw's.
+std::vector<std::pair<std::string, std::string>> rulesets(const compiler::Artifacts& artifacts) {
+  std::vector<std::pair<std::string, std::string>> texts;
+  for (const auto& file : artifacts.files) {
+    const std::filesystem::path path(file.path);
+    if (path.filename() == "nftables.nft")
+      texts.emplace_back(path.parent_path().string(), file.text);
+  }
+  return texts;
+}
+
+std::string default_agent_program() {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? "bulkhead-agent" : (self.parent_path() / "bulkhead-agent").string();
+}
+
+class Audit {
+ public:
+  Audit(const compiler::Site& site, const AuditOptions& options) : site_(site), options_(options) {}
+
+  Result<AuditResult> run() {
+    stage("compile");
+    compiler::Artifacts artifacts = compiler::compile(site_, options_.plan);
+    result_.where = options_.where;
+    result_.plan = std::move(artifacts.plan);
+    return options_.where == Where::Lab ? in_lab(artifacts) : live();
+  }
+
+ private:
+  void stage(const std::string& name) const {
+    if (options_.stage)
+      options_.stage(name);
+  }
+
+  Result<AuditResult> in_lab(const compiler::Artifacts& artifacts) {
+    stage("lab up");
+    const auto up_at = Clock::now();
+    auto lab = Lab::up(site_, {.run = options_.conduct.run});
+    if (!lab)
+      return fail(lab.error());
+    stage("load rules");
+    if (Status loaded = (*lab)->load_rules(rulesets(artifacts)); !loaded)
+      return fail(loaded.error());
+    result_.lab_up = since(up_at);
+    if (options_.before_probing)
+      if (Status prepared = options_.before_probing(**lab); !prepared)
+        return fail(prepared.error());
+
+    const auto netns_of = [&](const std::string& host) { return (*lab)->netns_path(host); };
+    const auto launcher = probes::netns_launcher(
+        options_.agent_program.empty() ? default_agent_program() : options_.agent_program,
+        netns_of);
+    std::map<std::string, std::unique_ptr<enforcement::Nft>> nft;
+    for (const auto& member : members())
+      nft[member] = enforcement::netns_nft(netns_of(member));
+    if (Status probed = probe(*launcher, std::move(nft)); !probed)
+      return fail(probed.error());
+
+    stage("lab down");
+    const auto down_at = Clock::now();
+    if (Status down = (*lab)->down(); !down)
+      return fail(down.error());
+    result_.lab_down = since(down_at);
+    return std::move(result_);
+  }
+
+  // What is loaded on a live enforcer is not touched, but for the trace table.
+  Result<AuditResult> live() {
+    const auto destination_of = [&](const std::string& host) {
+      return ssh_destination(site_.inventory, host);
+    };
+    probes::SshOptions ssh;
+    if (!options_.ssh_command.empty())
+      ssh.ssh_command = options_.ssh_command;
+    if (!options_.agent_program.empty())
+      ssh.agent_program = options_.agent_program;
+    std::map<std::string, std::unique_ptr<enforcement::Nft>> nft;
+    for (const auto& member : members())
+      nft[member] = enforcement::ssh_nft(ssh.ssh_command, destination_of(member));
+    const auto launcher = probes::ssh_launcher(ssh, destination_of);
+    if (Status probed = probe(*launcher, std::move(nft)); !probed)
+      return fail(probed.error());
+    return std::move(result_);
+  }
+
+  [[nodiscard]] std::vector<std::string> members() const {
+    std::vector<std::string> names;
+    for (const auto& [name, enforcer] : site_.inventory.enforcers)
+      if (is_ours(enforcer))
+        names.insert(names.end(), enforcer.members.begin(), enforcer.members.end());
+    return names;
+  }
+
+  Status probe(probes::Launcher& launcher,
+               std::map<std::string, std::unique_ptr<enforcement::Nft>> nft) {
+    stage("probe");
+    const auto started = Clock::now();
+    const auto watch = nft_watch(std::move(nft));
+    auto outcome = probes::conduct(site_, result_.plan, launcher, *watch, options_.conduct);
+    const Status disarmed = watch->disarm();
+    if (!outcome)
+      return fail(outcome.error());
+    if (!disarmed)
+      return disarmed;
+    result_.outcome = std::move(*outcome);
+    result_.probing = since(started);
+    return {};
+  }
+
+  const compiler::Site& site_;
+  const AuditOptions& options_;
+  AuditResult result_;
+};
+
+}  // namespace
+
+Result<AuditResult> audit(const compiler::Site& site, const AuditOptions& options) {
+  return Audit(site, options).run();
+}
+
+}  // namespace bulkhead::scenarios

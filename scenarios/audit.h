@@ -23,6 +23,7 @@ enum class Where { Lab, Live };
 
 struct AuditOptions {
   Where where = Where::Lab;
+  // Default: bulkhead-agent beside this program (lab), in the remote PATH (live).
   std::string agent_program;
   compiler::PlanOptions plan;
   probes::ConductOptions conduct;
