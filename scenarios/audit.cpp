@@ -1,5 +1,6 @@
 #include "scenarios/audit.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "policy/support/hostlist.h"
@@ -34,8 +35,8 @@ std::string ssh_destination(const compiler::Inventory& inventory, const std::str
 }
 
 // Rulesets of the artifacts, by enforcer: "fw/nftables.nft" is fw's.
-std::vector<std::pair<std::string, std::string>> rulesets(const compiler::Artifacts& artifacts) {
-  std::vector<std::pair<std::string, std::string>> texts;
+Rulesets rulesets(const compiler::Artifacts& artifacts) {
+  Rulesets texts;
   for (const auto& file : artifacts.files) {
     const std::filesystem::path path(file.path);
     if (path.filename() == "nftables.nft")
@@ -59,6 +60,11 @@ class Audit {
     compiler::Artifacts artifacts = compiler::compile(site_, options_.plan);
     result_.where = options_.where;
     result_.plan = std::move(artifacts.plan);
+    if (!options_.cells.empty())
+      std::erase_if(result_.plan.probes, [&](const compiler::Probe& probe) {
+        return std::find(options_.cells.begin(), options_.cells.end(),
+                         std::pair{probe.from.cls, probe.to.cls}) == options_.cells.end();
+      });
     return options_.where == Where::Lab ? in_lab(artifacts) : live();
   }
 
@@ -75,7 +81,11 @@ class Audit {
     if (!lab)
       return fail(lab.error());
     stage("load rules");
-    if (Status loaded = (*lab)->load_rules(rulesets(artifacts)); !loaded)
+    Rulesets rules = rulesets(artifacts);
+    if (options_.edit_rules)
+      if (Status edited = options_.edit_rules(rules); !edited)
+        return fail(edited.error());
+    if (Status loaded = (*lab)->load_rules(rules); !loaded)
       return fail(loaded.error());
     result_.lab_up = since(up_at);
     if (options_.before_probing)

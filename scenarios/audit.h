@@ -7,6 +7,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "compiler/compile.h"
 #include "enforcement/backends/nft.h"
@@ -21,6 +23,8 @@ enum class Where { Lab, Live };
 [[nodiscard]] std::unique_ptr<probes::PathWatch> nft_watch(
     std::map<std::string, std::unique_ptr<enforcement::Nft>> by_member);
 
+using Rulesets = std::vector<std::pair<std::string, std::string>>;  // enforcer -> nft text
+
 struct AuditOptions {
   Where where = Where::Lab;
   // Default: bulkhead-agent beside this program (lab), in the remote PATH (live).
@@ -28,7 +32,11 @@ struct AuditOptions {
   compiler::PlanOptions plan;
   probes::ConductOptions conduct;
   std::vector<std::string> ssh_command;  // live; empty: default
-  // Called after rules are loaded and before the first round: faults break things here.
+  // Only these cells are probed; empty: all. Controls still use every flow of the matrix.
+  std::vector<std::pair<policy::ClassId, policy::ClassId>> cells;
+  // Lab only. Faults break things here: in the compiled texts before they are loaded, and in the
+  // lab after that and before the first round.
+  std::function<Status(Rulesets&)> edit_rules;
   std::function<Status(Lab&)> before_probing;
   std::function<void(const std::string& stage)> stage;  // "compile", "lab up", ... for progress
 };

@@ -1,0 +1,163 @@
+#include "scenarios/faults.h"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "scenarios/fault_edit.h"
+
+namespace bulkhead::scenarios {
+
+namespace {
+
+using probes::Finding;
+
+// Ends the agent in one namespace: the only process there with its name. Found by the namespace's
+// inode, so that no other run's agent can be meant.
+void kill_agent(const std::string& netns_path) {
+  struct stat wanted {};
+  if (::stat(netns_path.c_str(), &wanted) != 0)
+    return;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const int pid = std::atoi(entry.path().filename().c_str());
+    struct stat its {};
+    if (pid <= 0 || ::stat((entry.path() / "ns/net").c_str(), &its) != 0 ||
+        its.st_ino != wanted.st_ino)
+      continue;
+    std::string name;
+    std::ifstream(entry.path() / "comm") >> name;
+    if (name.starts_with("bulkhead-agent"))
+      ::kill(pid, SIGKILL);
+  }
+}
+
+class FaultRun {
+ public:
+  FaultRun(const compiler::Site& site, const Fault& fault, AuditOptions options)
+      : site_(site), fault_(fault), options_(std::move(options)) {}
+
+  Result<FaultOutcome> run() {
+    if (Status planned = choose_cell(); !planned)
+      return fail(planned.error());
+    options_.edit_rules = [this](Rulesets& rulesets) { return change(rulesets); };
+    options_.before_probing = [this](Lab& lab) { return prepare(lab); };
+    const auto forward = options_.conduct.evidence_line;
+    options_.conduct.evidence_line = [this, forward](const std::string& line) {
+      for (const auto& netns : std::exchange(to_kill_, {}))
+        kill_agent(netns);
+      if (forward)
+        forward(line);
+    };
+    const auto result = audit(site_, options_);
+    if (!result)
+      return fail(result.error());
+    return judge(*result);
+  }
+
+ private:
+  Status choose_cell() {
+    if (fault_.from.empty() && !fault_.host.empty())
+      return {};
+    const auto& classes = site_.matrix.universe.classes;
+    const auto* from = site_.matrix.universe.find(fault_.from);
+    const auto* to = site_.matrix.universe.find(fault_.to);
+    if (from == nullptr || to == nullptr)
+      return fail(ErrorKind::Usage, fmt::format("no class `{}`: `bulkhead matrix` names them",
+                                                from == nullptr ? fault_.from : fault_.to));
+    options_.cells = {{static_cast<policy::ClassId>(from - classes.data()),
+                       static_cast<policy::ClassId>(to - classes.data())}};
+    return {};
+  }
+
+  Status change(Rulesets& rulesets) const {
+    for (const auto& step : fault_.steps) {
+      if (step.kind != FaultStep::Kind::Change)
+        continue;
+      const auto ruleset = std::find_if(rulesets.begin(), rulesets.end(),
+                                        [&](const auto& item) { return item.first == step.where; });
+      if (ruleset == rulesets.end())
+        return fail(ErrorKind::Usage, "there is no enforcer `" + step.where + "`");
+      auto edited = edit_ruleset(ruleset->second, step.block, step.find, step.text);
+      if (!edited)
+        return fail(edited.error());
+      ruleset->second = std::move(*edited);
+    }
+    return {};
+  }
+
+  Status prepare(Lab& lab) {
+    for (const auto& step : fault_.steps) {
+      if (step.kind == FaultStep::Kind::Change)
+        continue;
+      const std::string netns = lab.netns_path(step.where);
+      if (netns.empty())
+        return fail(ErrorKind::Usage, "the lab has no host `" + step.where + "`");
+      if (step.kind == FaultStep::Kind::Kill) {
+        to_kill_.push_back(netns);
+      } else if (step.kind == FaultStep::Kind::Load) {
+        if (Status loaded = enforcement::netns_nft(netns)->load(step.text); !loaded)
+          return loaded;
+      } else {
+        const auto status = lab.exec(step.where, step.command);
+        if (!status)
+          return fail(status.error());
+        if (*status != 0)
+          return fail(ErrorKind::Environment,
+                      fmt::format("`{}` on {} exited with {}", fmt::join(step.command, " "),
+                                  step.where, *status));
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] FaultOutcome judge(const AuditResult& result) const {
+    FaultOutcome outcome{fault_.id, fault_.what, false, Finding::Conforms, "nothing was noticed"};
+    const auto take = [&](Finding finding, const std::string& reason) {
+      if (finding <= outcome.found)
+        return;
+      outcome.found = finding;
+      outcome.reason = reason;
+    };
+    for (const auto& finding : result.outcome.findings)
+      if (fault_.host.empty() || finding.subject == fault_.host)
+        take(finding.finding, finding.reason);
+    if (fault_.host.empty())
+      for (const auto& verdict : result.outcome.verdicts)
+        take(verdict.finding, verdict.kind + ": " + verdict.reason);
+    outcome.caught =
+        std::find(fault_.expect.begin(), fault_.expect.end(), outcome.found) != fault_.expect.end();
+    return outcome;
+  }
+
+  const compiler::Site& site_;
+  const Fault& fault_;
+  AuditOptions options_;
+  std::vector<std::string> to_kill_;  // namespaces whose agents die at the first evidence
+};
+
+}  // namespace
+
+Result<std::vector<FaultOutcome>> run_faults(const compiler::Site& site,
+                                             const std::vector<Fault>& faults,
+                                             const AuditOptions& options,
+                                             const std::function<void(const FaultOutcome&)>& each) {
+  std::vector<FaultOutcome> outcomes;
+  for (const auto& fault : faults) {
+    auto outcome = FaultRun(site, fault, options).run();
+    if (!outcome)
+      return fail(outcome.error().context("fault " + fault.id));
+    if (each)
+      each(*outcome);
+    outcomes.push_back(std::move(*outcome));
+  }
+  return outcomes;
+}
+
+}  // namespace bulkhead::scenarios

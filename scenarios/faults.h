@@ -1,0 +1,60 @@
+// Deliberate breaks: a verifier is tested by the leaks that it catches. A fault changes a compiled
+// ruleset or the lab, says which cell it breaks, and with which finding the audit must answer; the
+// site's faults.toml lists them. Nothing here touches anything but the lab of its own run.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "policy/parse.h"
+#include "probes/judge.h"
+#include "scenarios/audit.h"
+
+namespace bulkhead::scenarios {
+
+struct FaultStep {
+  enum class Kind {
+    Change,  // the compiled text of an enforcer, see fault_edit.h
+    Load,    // nft text into a host's namespace, beside what is there
+    Run,     // a program in a host's namespace ("fabric" too)
+    Kill,    // a host's agent, once the first evidence is in
+  };
+  Kind kind = Kind::Change;
+  std::string where;                 // enforcer, host or member
+  std::string block;                 // Change: "chain c_red"
+  std::string find;                  // Change: part of a line
+  std::string text;                  // Change: what it becomes; Load: nft text
+  std::vector<std::string> command;  // Run
+};
+
+struct Fault {
+  std::string id;
+  std::string what;      // for people: "the final drop is gone"
+  std::string from, to;  // classes: only this cell is probed, and it must show the fault
+  std::string host;      // if named, it must show the fault instead
+  std::vector<probes::Finding> expect;  // any of these
+  std::vector<FaultStep> steps;
+  SourcePos at;
+};
+
+// Reads faults.toml of the site's folder.
+[[nodiscard]] std::vector<Fault> parse_faults(const policy::FileReader& read,
+                                              const std::string& display_prefix, SourceMap& sources,
+                                              Diagnostics& diagnostics);
+
+struct FaultOutcome {
+  std::string id;
+  std::string what;
+  bool caught = false;
+  probes::Finding found = probes::Finding::Conforms;  // worst of the cell, or of the host
+  std::string reason;                                 // of that verdict
+};
+
+// One lab for each fault, so that none sees what another left. A fault that does not apply (its
+// text is not in the ruleset) is an error, never "caught". `each` is called as outcomes come.
+[[nodiscard]] Result<std::vector<FaultOutcome>> run_faults(
+    const compiler::Site& site, const std::vector<Fault>& faults, const AuditOptions& options,
+    const std::function<void(const FaultOutcome&)>& each);
+
+}  // namespace bulkhead::scenarios
