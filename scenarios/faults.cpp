@@ -1,16 +1,14 @@
 #include "scenarios/faults.h"
 
-#include <dirent.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <signal.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
 #include "scenarios/fault_edit.h"
+#include "scenarios/lab_state.h"
 
 namespace bulkhead::scenarios {
 
@@ -18,21 +16,10 @@ namespace {
 
 using probes::Finding;
 
-// Ends the agent in one namespace: the only process there with its name. Found by the namespace's
-// inode, so that no other run's agent can be meant.
-void kill_agent(const std::string& netns_path) {
-  struct stat wanted {};
-  if (::stat(netns_path.c_str(), &wanted) != 0)
-    return;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-    const int pid = std::atoi(entry.path().filename().c_str());
-    struct stat its {};
-    if (pid <= 0 || ::stat((entry.path() / "ns/net").c_str(), &its) != 0 ||
-        its.st_ino != wanted.st_ino)
-      continue;
+void kill_agents(const std::vector<std::string>& netns_paths) {
+  for (const int pid : processes_in(netns_paths)) {
     std::string name;
-    std::ifstream(entry.path() / "comm") >> name;
+    std::ifstream(fmt::format("/proc/{}/comm", pid)) >> name;
     if (name.starts_with("bulkhead-agent"))
       ::kill(pid, SIGKILL);
   }
@@ -50,8 +37,8 @@ class FaultRun {
     options_.before_probing = [this](Lab& lab) { return prepare(lab); };
     const auto forward = options_.conduct.evidence_line;
     options_.conduct.evidence_line = [this, forward](const std::string& line) {
-      for (const auto& netns : std::exchange(to_kill_, {}))
-        kill_agent(netns);
+      if (!to_kill_.empty())
+        kill_agents(std::exchange(to_kill_, {}));
       if (forward)
         forward(line);
     };

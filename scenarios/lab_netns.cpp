@@ -10,6 +10,9 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
 #include <thread>
 
 #include "scenarios/lab_state.h"
@@ -59,7 +62,29 @@ Status add_netns(const std::string& name) {
   return status;
 }
 
+std::vector<int> processes_in(const std::vector<std::string>& netns_paths) {
+  std::set<ino_t> inodes;
+  struct stat of {};
+  for (const auto& path : netns_paths)
+    if (::stat(path.c_str(), &of) == 0)
+      inodes.insert(of.st_ino);
+  std::vector<int> pids;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const int pid = std::atoi(entry.path().filename().c_str());
+    if (pid > 0 && pid != ::getpid() && ::stat((entry.path() / "ns/net").c_str(), &of) == 0 &&
+        inodes.contains(of.st_ino))
+      pids.push_back(pid);
+  }
+  return pids;
+}
+
 void remove_lab(const LabRecord& record) {
+  std::vector<std::string> paths;
+  for (const auto& name : record.netns)
+    paths.push_back(netns_path(name));
+  for (const int pid : processes_in(paths))
+    ::kill(pid, SIGKILL);
   for (const auto& name : record.netns) {
     const std::string path = netns_path(name);
     ::umount2(path.c_str(), MNT_DETACH);

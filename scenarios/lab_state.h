@@ -43,7 +43,10 @@ void remove_record(const LabRecord& record);
 
 // Makes a named namespace as `ip netns add` does and leaves its loopback down.
 [[nodiscard]] Status add_netns(const std::string& name);
-// Removes the namespaces and the record. Absent ones are no error: two may remove at once.
+// Processes inside any of these namespaces, by the namespaces' inodes; ours excepted.
+[[nodiscard]] std::vector<int> processes_in(const std::vector<std::string>& netns_paths);
+// Ends what runs in the namespaces (a process would keep its one alive), removes them and the
+// record. Absent ones are no error: two may remove at once.
 void remove_lab(const LabRecord& record);
 
 // A child that removes the lab once this process has ended without doing so. `release` after the
