@@ -14,12 +14,14 @@ using compiler::Transport;
 
 std::uint8_t protocol_of(Transport transport, Family family) {
   switch (transport) {
-    case Transport::Tcp:
-      return IPPROTO_TCP;
     case Transport::Udp:
       return IPPROTO_UDP;
     case Transport::Icmp:
-      return family == Family::V4 ? IPPROTO_ICMP : IPPROTO_ICMPV6;
+      if (family == Family::V4)
+        return IPPROTO_ICMP;
+      return IPPROTO_ICMPV6;
+    case Transport::Tcp:
+      break;
   }
   return IPPROTO_TCP;
 }
