@@ -1,0 +1,470 @@
+// One test for each line of the denied table of docs/verdicts.md.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/judge/try_builder.h"
+
+namespace bulkhead::probes {
+namespace {
+
+using compiler::Cause;
+using compiler::Payload;
+using compiler::Transport;
+using testing::Contains;
+using testing::HasSubstr;
+
+void expect_verdict(const ProbeCase& probe_case, Finding finding, std::string_view kind) {
+  const Verdict verdict = judge(probe_case);
+  EXPECT_EQ(to_string(verdict.finding), to_string(finding)) << verdict.reason;
+  EXPECT_EQ(verdict.kind, kind) << verdict.reason;
+}
+
+TEST(JudgeDenied, BlockedNeedsTheDropOfThePlannedRuleAndControls) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.dropped();
+  const Verdict verdict = judge(c);
+  EXPECT_EQ(verdict.finding, Finding::Conforms);
+  EXPECT_EQ(verdict.kind, "blocked");
+  EXPECT_EQ(verdict.controls, "2/2");
+  EXPECT_EQ(verdict.tries, 1u);
+  EXPECT_THAT(verdict.seen, Contains("enforcer:fw-a:default"));
+}
+
+TEST(JudgeDenied, ADropSeenBeforeTheDialerGaveUpIsEnough) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dropped();
+  t.dialer(Outcome::Sent);
+  expect_verdict(c, Finding::Conforms, "blocked");
+}
+
+TEST(JudgeDenied, TokenAtTheListenerIsALeakWhateverElseIsKnown) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.dropped();
+  t.listener(Outcome::TokenSeen);
+  t.record().listener_alive = false;
+  t.record().source = {};
+  expect_verdict(c, Finding::Leak, "delivered");
+}
+
+TEST(JudgeDenied, ASynAloneIsALeak) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.listener(Outcome::SynSeen);
+  expect_verdict(c, Finding::Leak, "arrived");
+}
+
+TEST(JudgeDenied, ASynKnownByItsTupleOnlyIsALeak) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.listener(Outcome::SynSeen).token.clear();
+  expect_verdict(c, Finding::Leak, "arrived");
+}
+
+TEST(JudgeDenied, AUdpDatagramSeenWhileTheDialerTimesOutIsALeak) {
+  ProbeCase c = denied();
+  c.probe.transport = Transport::Udp;
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.listener(Outcome::PacketSeen);
+  expect_verdict(c, Finding::Leak, "arrived");
+}
+
+TEST(JudgeDenied, AnEchoRequestThatArrivesIsALeak) {
+  ProbeCase c = denied();
+  c.probe.transport = Transport::Icmp;
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.listener(Outcome::PacketSeen);
+  expect_verdict(c, Finding::Leak, "arrived");
+}
+
+TEST(JudgeDenied, DeliveredBehindATranslationIsALeak) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.listener(Outcome::TokenSeen).tuple.from = addr("192.0.2.1");
+  expect_verdict(c, Finding::Leak, "delivered");
+}
+
+TEST(JudgeDenied, DeliveredToTheEnforcersOwnSocketIsALeak) {
+  ProbeCase c = denied();
+  c.probe.to.host = kFirewall;
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.saw(End::Enforcer, kFirewall, Outcome::Delivered);
+  expect_verdict(c, Finding::Leak, "delivered");
+}
+
+TEST(JudgeDenied, AValidAnswerIsALeakEvenIfTheListenersReportIsLost) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.answered();
+  t.record().listener_alive = false;
+  expect_verdict(c, Finding::Leak, "answered");
+}
+
+TEST(JudgeDenied, AnAnswerOfSomebodyElseIsALeakToThem) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dialer(Outcome::Answered).answer = std::string(32, '0');
+  expect_verdict(c, Finding::Leak, "answered by another host");
+}
+
+TEST(JudgeDenied, AHandshakeWithAnUnknownIsALeakToThem) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dialer(Outcome::Accepted);
+  expect_verdict(c, Finding::Leak, "answered by another host");
+}
+
+TEST(JudgeDenied, LeavingTheEnforcerIsALeak) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.left();
+  expect_verdict(c, Finding::Leak, "passed the enforcer");
+}
+
+TEST(JudgeDenied, RefusedByTheHostItselfIsALeak) {
+  ProbeCase c = denied();
+  c.probe.transport = Transport::Udp;
+  Try t(c);
+  t.dialer(Outcome::Refused).icmp_from = c.probe.to.address;
+  expect_verdict(c, Finding::Leak, "refused by host");
+}
+
+TEST(JudgeDenied, AResetAfterTheSynWasSeenIsALeak) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dialer(Outcome::Refused);
+  t.listener(Outcome::SynSeen);
+  expect_verdict(c, Finding::Leak, "arrived");
+}
+
+TEST(JudgeDenied, AResetThatOnlyTheDialerSawIsInconclusive) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dialer(Outcome::Refused);
+  expect_verdict(c, Finding::Inconclusive, "refused by an unknown");
+}
+
+TEST(JudgeDenied, ARejectOfThePlannedRuleConforms) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dialer(Outcome::Refused);
+  t.dropped();
+  expect_verdict(c, Finding::Conforms, "rejected");
+}
+
+TEST(JudgeDenied, ADeadAgentIsNeverBlocked) {
+  for (bool TryRecord::*who :
+       {&TryRecord::dialer_alive, &TryRecord::listener_alive, &TryRecord::watcher_alive}) {
+    ProbeCase c = denied();
+    Try t(c);
+    t.dialer(Outcome::Timeout);
+    t.dropped();
+    t.record().*who = false;
+    expect_verdict(c, Finding::Inconclusive, "agent died");
+  }
+}
+
+TEST(JudgeDenied, AVoidRoundDecidesNothing) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.dropped();
+  t.record().round_void = true;
+  t.record().void_reason = "the ruleset of fw-a changed";
+  expect_verdict(c, Finding::Inconclusive, "round void");
+  EXPECT_THAT(judge(c).reason, HasSubstr("fw-a changed"));
+}
+
+TEST(JudgeDenied, TheRerunOfAVoidRoundDecides) {
+  ProbeCase c = denied();
+  Try(c).record().round_void = true;
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.dropped();
+  expect_verdict(c, Finding::Conforms, "blocked");
+}
+
+TEST(JudgeDenied, ALeakInAVoidRoundStays) {
+  ProbeCase c = denied();
+  Try first(c);
+  first.listener(Outcome::SynSeen);
+  first.record().round_void = true;
+  Try second(c);
+  second.dialer(Outcome::Timeout);
+  second.dropped();
+  expect_verdict(c, Finding::Leak, "arrived");
+}
+
+TEST(JudgeDenied, LostEventsDecideNothing) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.dropped();
+  t.record().events_lost = true;
+  expect_verdict(c, Finding::Inconclusive, "events lost");
+}
+
+TEST(JudgeDenied, AFailedSetUpIsNeverBlocked) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dialer(Outcome::SetupFailed).detail = "bind: address already in use";
+  expect_verdict(c, Finding::Inconclusive, "set-up failed");
+  EXPECT_THAT(judge(c).reason, HasSubstr("already in use"));
+}
+
+TEST(JudgeDenied, AReportWithAWrongTokenIsNoArrivalButSpoilsTheSilence) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.dropped();
+  t.listener(Outcome::TokenSeen).token = std::string(32, 'a');
+  expect_verdict(c, Finding::Inconclusive, "forged token");
+}
+
+TEST(JudgeDenied, AReportByAnotherAgentIsForged) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.dropped();
+  t.listener(Outcome::TokenSeen).agent = "x9";
+  expect_verdict(c, Finding::Inconclusive, "forged token");
+}
+
+TEST(JudgeDenied, NoEvidenceIsNoResult) {
+  ProbeCase c = denied();
+  Try t(c);
+  expect_verdict(c, Finding::Inconclusive, "no result");
+  ProbeCase never = denied();
+  expect_verdict(never, Finding::Inconclusive, "no result");
+}
+
+TEST(JudgeDenied, BadControlsMakeADropInconclusive) {
+  for (ControlResult TryRecord::*which : {&TryRecord::source, &TryRecord::target}) {
+    ProbeCase c = denied();
+    Try t(c);
+    t.dialer(Outcome::Timeout);
+    t.dropped();
+    (t.record().*which).after = Control3::Failed;
+    expect_verdict(c, Finding::Inconclusive, "controls failed");
+    EXPECT_EQ(judge(c).controls, "1/2");
+  }
+}
+
+TEST(JudgeDenied, SilenceWithGoodControlsButNoCauseIsInconclusive) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  expect_verdict(c, Finding::Inconclusive, "silence");
+}
+
+TEST(JudgeDenied, ADropByAnotherTableIsAFindingOfItsOwn) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.dropped("", "ip docker");
+  expect_verdict(c, Finding::Inconclusive, "blocked by another cause");
+  EXPECT_THAT(judge(c).reason, HasSubstr("ip docker"));
+}
+
+TEST(JudgeDenied, ADropByAnotherRuleOfOursIsAFindingOfItsOwn) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.dropped("spoofed");
+  expect_verdict(c, Finding::Inconclusive, "blocked by another cause");
+}
+
+TEST(JudgeDenied, ADropByAnEnforcerThatIsNotOnThePathIsAFindingOfItsOwn) {
+  ProbeCase c = denied();
+  c.enforcers = {"fw2"};
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.dropped();
+  expect_verdict(c, Finding::Inconclusive, "blocked by another cause");
+}
+
+TEST(JudgeDenied, PassedByTheFirstEnforcerAndDroppedByTheSecondIsAFinding) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.dropped();
+  t.left().agent = "fw-b";
+  expect_verdict(c, Finding::Inconclusive, "blocked by another cause");
+}
+
+TEST(JudgeDenied, AnExplicitDenyIsSeenAtItsMapsRule) {
+  ProbeCase c = denied();
+  c.planned_rules = {"pair", "F9"};
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.dropped("pair");
+  expect_verdict(c, Finding::Conforms, "blocked");
+  ProbeCase by_default = denied();
+  by_default.planned_rules = {"pair", "F9"};
+  Try u(by_default);
+  u.dialer(Outcome::Timeout);
+  u.dropped("default");
+  expect_verdict(by_default, Finding::Inconclusive, "blocked by another cause");
+}
+
+ProbeCase denied_by_route() {
+  ProbeCase c = denied();
+  c.probe.cause = Cause::Route;
+  c.probe.enforcer.clear();
+  c.enforcers.clear();
+  c.gateway_addresses = {addr("10.1.0.1")};
+  return c;
+}
+
+TEST(JudgeDenied, UnreachableFromTheGatewayIsThePlannedRoute) {
+  ProbeCase c = denied_by_route();
+  Try t(c);
+  t.dialer(Outcome::Unreachable).icmp_from = addr("10.1.0.1");
+  expect_verdict(c, Finding::Conforms, "no route");
+}
+
+TEST(JudgeDenied, UnreachableFromSomebodyElseIsNot) {
+  ProbeCase c = denied_by_route();
+  Try t(c);
+  t.dialer(Outcome::Unreachable).icmp_from = addr("10.9.0.1");
+  expect_verdict(c, Finding::Inconclusive, "blocked by another cause");
+}
+
+TEST(JudgeDenied, UnreachableWhereARuleIsPlannedIsAnotherCause) {
+  ProbeCase c = denied();
+  c.gateway_addresses = {addr("10.1.0.1")};
+  Try t(c);
+  t.dialer(Outcome::Unreachable).icmp_from = addr("10.1.0.1");
+  expect_verdict(c, Finding::Inconclusive, "blocked by another cause");
+}
+
+TEST(JudgeDenied, ATableReadBackWithoutARouteIsThePlannedRoute) {
+  ProbeCase c = denied_by_route();
+  c.route_absent = true;
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  expect_verdict(c, Finding::Conforms, "no route");
+}
+
+TEST(JudgeDenied, RouteNeedsControlsToo) {
+  ProbeCase c = denied_by_route();
+  Try t(c);
+  t.dialer(Outcome::Unreachable).icmp_from = addr("10.1.0.1");
+  t.record().target.before = Control3::Failed;
+  expect_verdict(c, Finding::Inconclusive, "controls failed");
+}
+
+TEST(JudgeDenied, NoRouteAtTheSenderCountsOnlyWhereItsSegmentHasNoRouter) {
+  ProbeCase c = denied_by_route();
+  Try t(c);
+  t.dialer(Outcome::NoRoute);
+  expect_verdict(c, Finding::Inconclusive, "nothing was sent");
+  c.no_gateway = true;
+  expect_verdict(c, Finding::Conforms, "no route");
+}
+
+ProbeCase denied_externally() {
+  ProbeCase c = denied();
+  c.probe.cause = Cause::External;
+  c.probe.enforcer.clear();
+  c.enforcers.clear();
+  c.silence_external = true;
+  return c;
+}
+
+TEST(JudgeDenied, SilenceUnderAnExternalControlIsSilent) {
+  ProbeCase c = denied_externally();
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  expect_verdict(c, Finding::Silent, "silent");
+}
+
+TEST(JudgeDenied, AcceptedSilenceConforms) {
+  ProbeCase c = denied_externally();
+  c.silence_accepted = true;
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  expect_verdict(c, Finding::Conforms, "silence accepted");
+}
+
+TEST(JudgeDenied, SilenceNeedsControlsThatCrossedTheNetwork) {
+  ProbeCase c = denied_externally();
+  c.silence_accepted = true;
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.record().target.anchor = true;
+  expect_verdict(c, Finding::Inconclusive, "silence");
+}
+
+TEST(JudgeDenied, SilenceMustLastUntilTheDeadline) {
+  ProbeCase c = denied_externally();
+  Try t(c);
+  t.dialer(Outcome::Sent);
+  expect_verdict(c, Finding::Inconclusive, "silence");
+}
+
+TEST(JudgeDenied, AcceptedSilenceIsNotForRules) {
+  ProbeCase c = denied();
+  c.silence_accepted = true;
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  expect_verdict(c, Finding::Inconclusive, "silence");
+}
+
+TEST(JudgeDenied, TowardsAnAgentlessHostTheDropAndTheSourceAreEnough) {
+  ProbeCase c = denied();
+  c.probe.to.agentless = true;
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.dropped();
+  t.record().target = {};
+  expect_verdict(c, Finding::Conforms, "blocked");
+  EXPECT_EQ(judge(c).controls, "1/1");
+}
+
+TEST(JudgeDenied, LeavingTowardsAnAgentlessHostIsALeak) {
+  ProbeCase c = denied();
+  c.probe.to.agentless = true;
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.left();
+  expect_verdict(c, Finding::Leak, "passed the enforcer");
+}
+
+TEST(JudgeDenied, WhereSendersAreNotToldApartADropIsNotCovered) {
+  ProbeCase c = denied();
+  c.not_separated_from = "red.admin";
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.dropped();
+  expect_verdict(c, Finding::NotCovered, "not separated");
+  EXPECT_THAT(judge(c).reason, HasSubstr("red.admin"));
+  t.listener(Outcome::SynSeen);
+  expect_verdict(c, Finding::Leak, "arrived");
+}
+
+TEST(JudgeDenied, ARoceRequestThatArrivesIsALeak) {
+  ProbeCase c = denied();
+  c.probe.transport = Transport::Udp;
+  c.probe.port = 4791;
+  c.probe.payload = Payload::RoceRequest;
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.listener(Outcome::PacketSeen);
+  expect_verdict(c, Finding::Leak, "arrived");
+  EXPECT_THAT(judge(c).reason, HasSubstr("roce-request"));
+}
+
+}  // namespace
+}  // namespace bulkhead::probes

@@ -1,0 +1,296 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bitset>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "compiler/probe_plan.h"
+#include "tests/unit/judge/small_site.h"
+
+namespace bulkhead::compiler {
+namespace {
+
+using policy::Action;
+using policy::Cell;
+using policy::ClassId;
+using policy::ClassKind;
+using policy::Kind;
+
+// transport, family, port, payload, size, expectation
+using Sent = std::tuple<Transport, Family, std::uint16_t, Payload, std::uint16_t, Expect>;
+using Ports = std::bitset<65537>;
+
+ClassId id_of(const Site& site, std::string_view name) {
+  const policy::Class* cls = site.matrix.universe.find(name);
+  EXPECT_NE(cls, nullptr) << name;
+  return static_cast<ClassId>(cls - site.matrix.universe.classes.data());
+}
+
+// Port by port, with none of the compiler's interval arithmetic.
+void enumerate_ports(const Site& site, const Cell* cell, Family family, Transport transport,
+                     bool deny_counts, std::multiset<Sent>& out) {
+  const Kind kind = transport == Transport::Tcp ? Kind::Tcp : Kind::Udp;
+  Ports allowed, allow_probed, deny_probed;
+  for (const auto& piece : cell ? cell->pieces : std::vector<policy::Piece>{}) {
+    if (piece.key.kind != kind)
+      continue;
+    for (unsigned port = piece.ports.first; port <= piece.ports.last; ++port)
+      allowed[port] = allowed[port] || piece.action == Action::Allow;
+    auto& probed = piece.action == Action::Allow ? allow_probed : deny_probed;
+    probed.set(piece.ports.first).set(piece.ports.last);
+    if (piece.action == Action::Allow)
+      probed.set((piece.ports.first + piece.ports.last) / 2);
+  }
+  for (const auto& service : site.matrix.services)
+    for (const auto& term : service.terms)
+      for (const auto& range : term.ports)
+        if (term.key.kind == kind)
+          deny_probed.set(range.first).set(range.last);
+  for (const std::uint16_t port : kCanaryPorts)
+    deny_probed.set(port);
+  for (unsigned port = 1; port <= 65535; ++port) {
+    const bool edge = allowed[port - 1] || allowed[port + 1];
+    const auto number = static_cast<std::uint16_t>(port);
+    if (transport == Transport::Udp && port == 4791)
+      continue;
+    const std::uint16_t small = transport == Transport::Udp ? kSmallPayload : std::uint16_t{0};
+    if (allowed[port] && allow_probed[port]) {
+      out.insert({transport, family, number, Payload::Token, small, Expect::Allow});
+      if (transport == Transport::Udp)
+        out.insert({transport, family, number, Payload::Token, kLargePayload, Expect::Allow});
+    }
+    if (!allowed[port] && (deny_probed[port] || edge) && deny_counts)
+      out.insert({transport, family, number, Payload::Token, small, Expect::Deny});
+  }
+}
+
+bool says(const Cell* cell, Kind kind, Action action) {
+  if (cell)
+    for (const auto& piece : cell->pieces)
+      if (piece.key.kind == kind && piece.action == action)
+        return true;
+  return false;
+}
+
+std::multiset<Sent> enumerate_cell(const Site& site, ClassId from, ClassId to, Family family) {
+  std::multiset<Sent> out;
+  const Cell* cell = site.matrix.find(from, to);
+  const Cell* back = site.matrix.find(to, from);
+  if (cell && cell->everything) {
+    out.insert({Transport::Tcp, family, kCanaryPorts[0], Payload::Token, 0, Expect::Allow});
+    out.insert({Transport::Icmp, family, 0, Payload::Token, 0, Expect::Allow});
+    return out;
+  }
+  const Cause cause = site.coverage.at(from, to).cause;
+  const bool deny_counts = cause != Cause::None && cause != Cause::Partition;
+  enumerate_ports(site, cell, family, Transport::Tcp, deny_counts, out);
+  enumerate_ports(site, cell, family, Transport::Udp, deny_counts, out);
+  const auto add = [&](Transport transport, std::uint16_t port, Payload payload, bool allow) {
+    const std::uint16_t size = transport == Transport::Udp ? kSmallPayload : std::uint16_t{0};
+    if (allow || deny_counts)
+      out.insert({transport, family, port, payload, size, allow ? Expect::Allow : Expect::Deny});
+  };
+  add(Transport::Icmp, 0, Payload::Token, says(cell, Kind::Icmp, Action::Allow));
+  // This site names RoCE, so every cell is asked.
+  const bool requests = says(cell, Kind::Roce, Action::Allow);
+  add(Transport::Udp, 4791, Payload::RoceRequest, requests);
+  if (!requests)
+    add(Transport::Udp, 4791, Payload::RoceAcknowledge, says(back, Kind::Roce, Action::Allow));
+  return out;
+}
+
+// How many addresses a class is asked at, and whether it can send: by hand, for this site.
+struct Shape {
+  int v4 = 0, v6 = 0;
+  bool sends = true;
+  int hosts = 2;
+};
+Shape shape_of(const std::string& name) {
+  if (name == "red-fe" || name == "blue-fe")
+    return {1, 1, true, 2};
+  if (name == "bmc")
+    return {1, 0, false, 2};
+  if (name == "external:world")
+    return {1, 0, true, 1};
+  if (name == "enforcer:fw")
+    return {4, 2, true, 1};
+  return {0, 0, false, 0};
+}
+
+TEST(ProbePlan, TheSmallSiteIsSound) {
+  for (const auto& diagnostic : small_site().diagnostics.all()) {
+    if (diagnostic.severity == Severity::Error)
+      ADD_FAILURE() << diagnostic.code << ": " << diagnostic.message;
+  }
+}
+
+TEST(ProbePlan, EqualsAnEnumerationPortByPort) {
+  const Site& site = small_site();
+  const ProbePlan plan = plan_probes(site, {});
+  const auto& classes = site.matrix.universe.classes;
+  std::map<std::pair<ClassId, ClassId>, std::multiset<Sent>> planned;
+  for (const Probe& p : plan.probes) {
+    planned[{p.from.cls, p.to.cls}].insert(
+        {p.transport, p.to.address.family, p.port, p.payload, p.size, p.expect});
+  }
+  std::size_t expected_total = 0;
+  for (ClassId from = 0; from < classes.size(); ++from) {
+    for (ClassId to = 0; to < classes.size(); ++to) {
+      const Shape source = shape_of(classes[from].name), target = shape_of(classes[to].name);
+      std::multiset<Sent> expected;
+      if (source.sends && !(from == to && source.hosts == 1)) {
+        for (const Family family : kFamilies) {
+          const int senders = family == Family::V4 ? source.v4 : source.v6;
+          const int addresses = family == Family::V4 ? target.v4 : target.v6;
+          if (senders == 0)
+            continue;
+          for (int i = 0; i < addresses; ++i)
+            expected.merge(enumerate_cell(site, from, to, family));
+        }
+      }
+      expected_total += expected.size();
+      EXPECT_EQ((planned[{from, to}]), expected)
+          << classes[from].name << " -> " << classes[to].name;
+    }
+  }
+  EXPECT_EQ(plan.probes.size(), expected_total);
+  EXPECT_GT(expected_total, 300u);
+}
+
+TEST(ProbePlan, IsSortedNumberedAndNeverPairsAHostWithItself) {
+  const ProbePlan plan = plan_probes(small_site(), {});
+  for (std::size_t i = 0; i < plan.probes.size(); ++i) {
+    const Probe& p = plan.probes[i];
+    EXPECT_NE(p.from.host, p.to.host);
+    EXPECT_FALSE(p.from.agentless);
+    EXPECT_EQ(p.from.address.family, p.to.address.family);
+    if (i > 0) {
+      const Probe& before = plan.probes[i - 1];
+      EXPECT_LT(before.id, p.id);
+      EXPECT_LE(std::tuple(before.from.cls, before.to.cls, before.transport),
+                std::tuple(p.from.cls, p.to.cls, p.transport));
+    }
+  }
+}
+
+TEST(ProbePlan, IsDeterministicAndTheSeedChoosesOtherHosts) {
+  const Site& site = small_site();
+  EXPECT_EQ(to_json(plan_probes(site, {}), site), to_json(plan_probes(site, {}), site));
+  std::set<std::string> hosts;
+  for (std::uint64_t seed = 1; seed < 20; ++seed) {
+    PlanOptions options;
+    options.seed = seed;
+    for (const Probe& p : plan_probes(site, options).probes)
+      hosts.insert(p.from.host);
+  }
+  EXPECT_THAT(hosts, testing::IsSupersetOf({"r1", "r2", "b1", "b2"}));
+}
+
+TEST(ProbePlan, ExplicitDenyAndDefaultCarryTheirRules) {
+  const Site& site = small_site();
+  const ClassId red = id_of(site, "red-fe"), blue = id_of(site, "blue-fe");
+  std::map<std::uint16_t, std::string> rules;
+  for (const Probe& p : plan_probes(site, {}).probes) {
+    if (p.from.cls == red && p.to.cls == blue && p.transport == Transport::Tcp)
+      rules[p.port] = p.rule + (p.expect == Expect::Allow ? " allow" : " deny");
+  }
+  EXPECT_EQ(rules[8005], "F2 deny");
+  EXPECT_EQ(rules[8004], "F1 allow");
+  EXPECT_EQ(rules[8006], "F1 allow");
+  EXPECT_EQ(rules[7999], "default deny");
+  EXPECT_EQ(rules[8011], "default deny");
+  EXPECT_EQ(rules[22], "default deny");
+}
+
+TEST(ProbePlan, SaysWhatItCannotProbe) {
+  const Site& site = small_site();
+  const ProbePlan plan = plan_probes(site, {});
+  const auto reason = [&](std::string_view from, std::string_view to, std::string_view what) {
+    for (const Unprobed& u : plan.unprobed) {
+      if (u.from == id_of(site, from) && u.to == id_of(site, to) && u.what == what)
+        return u.reason + (u.vacuous ? " (vacuous)" : "");
+    }
+    return std::string("nothing");
+  };
+  EXPECT_THAT(reason("red-fe", "blue-fe", "sctp 5000"), testing::HasSubstr("TCP, UDP"));
+  EXPECT_THAT(reason("bmc", "red-fe", ""), testing::HasSubstr("no agent runs in bmc"));
+  EXPECT_THAT(reason("enforcer:fw", "enforcer:fw", ""), testing::HasSubstr("(vacuous)"));
+}
+
+TEST(ProbePlan, StandInsSendForAgentlessHostsAndAreNamed) {
+  const Site site = site_of(std::string(kSmallPolicy), std::string(kSmallInventory) +
+                                                           "[host.stand]\n"
+                                                           "stand_in = \"bmc1\"\n"
+                                                           "nic.p = { segment = \"bmc\", v4 = "
+                                                           "\"10.9.0.77\" }\n");
+  ASSERT_TRUE(site.ok());
+  bool sends = false;
+  for (const Probe& p : plan_probes(site, {}).probes)
+    sends = sends || (p.from.host == "stand" && p.from.stands_for == "bmc1");
+  EXPECT_TRUE(sends);
+}
+
+TEST(ProbePlan, NeverProbesWhatItMustNot) {
+  const Site site = site_of(std::string(kSmallPolicy),
+                            std::string(kSmallInventory) +
+                                "[probe]\nnever = [\"10.2.0.11\", \"10.9.0.11\", \"10.9.0.12\"]\n");
+  ASSERT_TRUE(site.ok());
+  const ProbePlan plan = plan_probes(site, {});
+  for (const Probe& p : plan.probes) {
+    for (const char* never : {"10.2.0.11", "10.9.0.11", "10.9.0.12"}) {
+      EXPECT_NE(p.from.address.str(), never);
+      EXPECT_NE(p.to.address.str(), never);
+    }
+  }
+}
+
+TEST(ProbePlan, TagsChooseAndWhatIsLeftOutIsSaid) {
+  const Site& site = small_site();
+  PlanOptions options;
+  options.include = {"F1"};
+  options.exclude = {"udp"};
+  const ProbePlan plan = plan_probes(site, options);
+  ASSERT_FALSE(plan.probes.empty());
+  for (const Probe& p : plan.probes) {
+    EXPECT_EQ(p.rule, "F1");
+    EXPECT_NE(p.transport, Transport::Udp);
+  }
+  const auto left_out = std::count_if(plan.unprobed.begin(), plan.unprobed.end(), [](auto& u) {
+    return u.reason.find("--include") != std::string::npos;
+  });
+  EXPECT_GT(left_out, 5);
+}
+
+TEST(ProbePlan, RoundTripsThroughJson) {
+  const Site& site = small_site();
+  const std::string text = to_json(plan_probes(site, {}), site);
+  const auto back = plan_from_json(text, site);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(to_json(*back, site), text);
+}
+
+TEST(ProbePlan, RefusesWhatIsNoPlan) {
+  const Site& site = small_site();
+  const std::string text = to_json(plan_probes(site, {}), site);
+  const auto with = [&](std::string from, const std::string& to) {
+    std::string changed = text;
+    const auto at = changed.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return changed.replace(at, from.size(), to);
+  };
+  EXPECT_FALSE(plan_from_json("", site));
+  EXPECT_FALSE(plan_from_json("{}", site));
+  EXPECT_FALSE(plan_from_json("[1]", site));
+  EXPECT_FALSE(plan_from_json(with("bulkhead.probe/1", "bulkhead.probe/2"), site));
+  EXPECT_FALSE(plan_from_json(with("\"transport\":\"tcp\"", "\"transport\":\"dccp\""), site));
+  EXPECT_FALSE(plan_from_json(with("\"port\":7,", "\"port\":70000,"), site));
+  EXPECT_FALSE(plan_from_json(with("\"port\":7,", "\"port\":\"7\","), site));
+  EXPECT_FALSE(plan_from_json(with("\"class\":\"red-fe\"", "\"class\":\"green\""), site));
+  EXPECT_FALSE(plan_from_json(with("\"port\":7,", "\"port\":7,\"colour\":1,"), site));
+}
+
+}  // namespace
+}  // namespace bulkhead::compiler
