@@ -68,12 +68,14 @@ Action read_action(TomlTable& table, const ParsedFile& into) {
   const auto action = table.name("action");
   if (!action || action->text == "allow")
     return Action::Allow;
-  if (action->text != "deny")
-    into.diagnostics.error(
-        "bad-value", action->at,
-        fmt::format("`action` must be \"allow\" or \"deny\", not {}", in_backticks(action->text)),
-        did_you_mean(action->text, {"allow", "deny"}));
-  return Action::Deny;
+  if (action->text == "deny")
+    return Action::Deny;
+  const std::string_view meant = closest(action->text, {"allow", "deny"});
+  into.diagnostics.error(
+      "bad-value", action->at,
+      fmt::format("`action` must be \"allow\" or \"deny\", not {}", in_backticks(action->text)),
+      did_you_mean(action->text, {"allow", "deny"}));
+  return meant == "deny" ? Action::Deny : Action::Allow;
 }
 
 }  // namespace

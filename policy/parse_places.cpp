@@ -66,7 +66,7 @@ std::optional<Prefix> parse_prefix(const Name& text, Family family, Diagnostics&
                                   in_backticks(text.text), corrected.str()),
                       fmt::format("write `{}`, or `{}` for one address", corrected.str(),
                                   text.text.substr(0, text.text.find('/'))));
-    return std::nullopt;
+    return corrected;  // good enough to go on: what lies in it is no second mistake
   }
   if (!prefix) {
     diagnostics.error("bad-prefix", text.at,

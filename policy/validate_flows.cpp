@@ -20,7 +20,8 @@ class SelectionCheck {
   SelectionCheck(const Universe& universe, Selections& selections, Diagnostics& diagnostics)
       : labels_(universe.known_labels.begin(), universe.known_labels.end()),
         selections_(selections),
-        diagnostics_(diagnostics) {
+        diagnostics_(diagnostics),
+        after_errors_(diagnostics.has_errors()) {
     std::sort(labels_.begin(), labels_.end());
   }
   // A selector that many flows share is told once, where it is first written.
@@ -35,11 +36,16 @@ class SelectionCheck {
   void check_one(const Selector& selector) {
     if (!selections_.of(selector).empty())
       return;
+    const bool known = selector.label.empty() ||
+                       std::binary_search(labels_.begin(), labels_.end(), selector.label);
+    // A misspelt segment or tenant leaves others without members: that is told already.
+    if (known && after_errors_)
+      return;
     if (selector.label.empty()) {
       diagnostics_.warning(
           "empty-selection", selector.at,
           fmt::format("{} has no members: it names nobody", in_backticks(selector.str())));
-    } else if (std::binary_search(labels_.begin(), labels_.end(), selector.label)) {
+    } else if (known) {
       diagnostics_.warning("empty-selection", selector.at,
                            fmt::format("nobody in {} carries the label {}",
                                        in_backticks(selector.name), in_backticks(selector.label)));
@@ -54,6 +60,7 @@ class SelectionCheck {
   std::vector<std::string_view> labels_;
   Selections& selections_;
   Diagnostics& diagnostics_;
+  bool after_errors_;
   std::set<std::string> seen_;
 };
 
