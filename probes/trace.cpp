@@ -133,8 +133,12 @@ Result<std::unique_ptr<Tracer>> Tracer::open(EventLoop& loop, Expectations& expe
     return fail_errno("open a netfilter socket", errno);
   // A burst of some ten thousand packets with ten events each, before this process gets to run.
   set_option(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, 256 << 20);
+  // An unbound socket has port 0, as the kernel has, and is left out of the kernel's broadcasts.
+  sockaddr_nl any{};
+  any.nl_family = AF_NETLINK;
   const int group = NFNLGRP_NFTRACE;
-  if (::setsockopt(fd.get(), SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group, sizeof group) != 0)
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0 ||
+      ::setsockopt(fd.get(), SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group, sizeof group) != 0)
     return fail_errno("listen to nft trace events (needs CAP_NET_ADMIN)", errno);
   const int raw_fd = fd.get();
   auto state = std::make_unique<State>(loop, expectations, std::move(report), std::move(fd));
