@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_map>
+#include <tuple>
 #include <utility>
 
 #include "compiler/disjoint.h"
+#include "compiler/ir_roce.h"
+#include "compiler/ir_service_sets.h"
+#include "compiler/ir_zones.h"
 
 namespace bulkhead::compiler::ir {
 
@@ -17,82 +20,6 @@ using policy::Kind;
 using policy::Piece;
 
 constexpr Index kNowhere = kAnyLeg - 1;  // a class that this enforcer does not see
-
-Families families_of(const policy::Class& cls) {
-  return policy::carriers(cls) & (bit(Family::V4) | bit(Family::V6));
-}
-
-// Service sets are shared: thousands of pairs with the same flows are one set, one map in the
-// kernel.
-class ServiceSets {
- public:
-  explicit ServiceSets(std::vector<ServiceSet>& sets, std::deque<Piece>& made)
-      : sets_(sets), made_(made) {}
-
-  Index intern(ServiceSet set) {
-    const std::size_t hash = hash_of(set);
-    const auto [first, last] = known_.equal_range(hash);
-    for (auto i = first; i != last; ++i)
-      if (equal(sets_[i->second], set))
-        return i->second;
-    const auto index = static_cast<Index>(sets_.size());
-    sets_.push_back(std::move(set));
-    known_.emplace(hash, index);
-    return index;
-  }
-
-  // Two sets that one address and one leg cannot tell apart: a multicast group that several
-  // classes listen to. Where they speak of the same traffic a deny beats an allow.
-  Index join(Index a, Index b) {
-    ServiceSet out{sets_[a].everything || sets_[b].everything,
-                   static_cast<Families>(sets_[a].families | sets_[b].families), sets_[a].pieces};
-    for (const Piece* piece : sets_[b].pieces) {
-      const auto same = std::find_if(out.pieces.begin(), out.pieces.end(), [&](const Piece* p) {
-        return p->key == piece->key && p->ports == piece->ports;
-      });
-      if (same == out.pieces.end()) {
-        out.pieces.push_back(piece);
-      } else {
-        *same = join(**same, *piece);
-      }
-    }
-    std::sort(out.pieces.begin(), out.pieces.end(),
-              [](const Piece* x, const Piece* y) { return *x < *y; });
-    return intern(std::move(out));
-  }
-
-  const Piece* join(const Piece& a, const Piece& b) {
-    if (a.action != b.action)
-      return a.action == policy::Action::Deny ? &a : &b;
-    Piece both = a;
-    both.rules.insert(both.rules.end(), b.rules.begin(), b.rules.end());
-    std::sort(both.rules.begin(), both.rules.end());
-    both.rules.erase(std::unique(both.rules.begin(), both.rules.end()), both.rules.end());
-    return &made_.emplace_back(std::move(both));
-  }
-
- private:
-  static std::size_t hash_of(const ServiceSet& set) {
-    std::size_t hash = set.everything ? 1 : 2;
-    const auto mix = [&](std::size_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15; };
-    mix(set.families);
-    for (const Piece* piece : set.pieces) {
-      mix((std::size_t{piece->ports.first} << 16) + piece->ports.last);
-      mix(static_cast<std::size_t>(piece->key.kind) * 256 + piece->key.protocol);
-      for (const auto& rule : piece->rules)
-        mix(std::hash<std::string>()(rule));
-    }
-    return hash;
-  }
-  static bool equal(const ServiceSet& a, const ServiceSet& b) {
-    return a.everything == b.everything && a.families == b.families &&
-           std::equal(a.pieces.begin(), a.pieces.end(), b.pieces.begin(), b.pieces.end(),
-                      [](const Piece* x, const Piece* y) { return x == y || *x == *y; });
-  }
-  std::vector<ServiceSet>& sets_;
-  std::deque<Piece>& made_;
-  std::unordered_multimap<std::size_t, Index> known_;
-};
 
 bool is_ethernet(const Piece& piece) {  // what a rule can match, RoCE apart
   return piece.key.kind != Kind::Ib && piece.key.kind != Kind::GpuDirect &&
@@ -123,8 +50,11 @@ class Builder {
     for (const Cell& cell : site_.matrix.cells)
       take(cell);
     finish_destinations();
-    finish_roce();
-    number_zones();
+    roce_.finish(classes_, source_of_, leg_of_, out_);
+    std::vector<std::string> vrfs;
+    for (Index leg = 0; leg < out_.legs.size(); ++leg)
+      vrfs.push_back(vrf_of(leg));
+    number_zones(vrfs, out_.legs);
     std::sort(out_.link_needs.begin(), out_.link_needs.end(), [](const auto& a, const auto& b) {
       // Denies first: 0.0.0.0 and fe80:: are of no class, so an allow cannot be told from them.
       const auto key = [](const LinkNeed& n) {
@@ -142,32 +72,22 @@ class Builder {
     const auto found = site_.inventory.enforcers.find(view_.enforcer);
     if (found == site_.inventory.enforcers.end())
       return;
-    for (const compiler::Leg& fact : found->second.legs) {
+    for (const compiler::Leg& fact : found->second.legs)
+      facts_.push_back(&fact);
+    std::sort(facts_.begin(), facts_.end(),
+              [](const auto* a, const auto* b) { return a->interface < b->interface; });
+    for (const compiler::Leg* fact : facts_) {
       Leg leg;
-      leg.interface = fact.interface;
-      leg.vrf_member = fact.vrf.has_value();
-      for (const auto& own : {fact.v4, fact.v6}) {
+      leg.interface = fact->interface;
+      leg.vrf_member = fact->vrf.has_value();
+      for (const auto& own : {fact->v4, fact->v6}) {
         if (!own)
           continue;
         leg.families |= bit(own->address.family);
         leg.on_link.push_back(own->prefix());
       }
       out_.legs.push_back(std::move(leg));
-      facts_.push_back(&fact);
     }
-    std::vector<Index> order(out_.legs.size());
-    for (Index i = 0; i < order.size(); ++i)
-      order[i] = i;
-    std::sort(order.begin(), order.end(),
-              [&](Index a, Index b) { return out_.legs[a].interface < out_.legs[b].interface; });
-    std::vector<Leg> legs;
-    std::vector<const compiler::Leg*> facts;
-    for (const Index i : order) {
-      legs.push_back(std::move(out_.legs[i]));
-      facts.push_back(facts_[i]);
-    }
-    out_.legs = std::move(legs);
-    facts_ = std::move(facts);
   }
 
   Index leg_named(const std::string& interface) const {
@@ -244,7 +164,7 @@ class Builder {
     std::map<Address, std::vector<const Piece*>> by_group;
     for (const Piece& piece : cell.pieces) {
       if (piece.key.kind == Kind::Roce)
-        take_roce(cell, piece);
+        roce_.say(cell, piece);
       if (!is_ethernet(piece))
         continue;
       (piece.key.group ? by_group[*piece.key.group] : plain).push_back(&piece);
@@ -262,7 +182,7 @@ class Builder {
       claims_[source].push_back({{group, group}, Target{leg, set}});
     }
     if (cell.everything)
-      roce_[{cell.from, cell.to}].everything = true;
+      roce_.say_open(cell);
   }
 
   // What members of a pair say to each other: VRRP and the like, to a group on any leg.
@@ -312,16 +232,6 @@ class Builder {
     out_.link_needs.push_back(need);
   }
 
-  void take_roce(const Cell& cell, const Piece& piece) {
-    RoceTarget& forth = roce_[{cell.from, cell.to}];
-    if (piece.action == policy::Action::Deny) {
-      forth.denied = &piece.rules;
-      return;
-    }
-    forth.requests = &piece.rules;
-    roce_[{cell.to, cell.from}].answers = &piece.rules;
-  }
-
   // ---- disjoint keys
 
   void finish_destinations() {
@@ -342,42 +252,6 @@ class Builder {
     }
   }
 
-  void finish_roce() {
-    std::vector<bool> speaks(out_.sources.size());
-    for (const auto& [pair, target] : roce_)
-      if (!target.everything)
-        speaks[source_of_[pair.first]] = true;
-    std::vector<std::vector<Claim<Address, Index>>> claims(out_.sources.size());
-    for (auto& [pair, target] : roce_) {
-      const Index source = source_of_[pair.first];
-      if (!speaks[source])
-        continue;  // its open segment is a destination like any other
-      target.leg = leg_of_[pair.second];
-      const Index index = intern_roce(target);
-      for (const AddressRange& range : classes_[pair.second].addresses)
-        if (bit(range.first.family) & families_of(classes_[pair.first]))
-          claims[source].push_back({range, index});
-    }
-    for (Index source = 0; source < out_.sources.size(); ++source)
-      for (auto& [range, targets] : disjoint(std::move(claims[source])))
-        out_.sources[source].roce.push_back({range, std::move(targets)});
-  }
-
-  Index intern_roce(const RoceTarget& target) {
-    const auto same = [](const auto* a, const auto* b) { return a == b || (a && b && *a == *b); };
-    for (Index i = 0; i < out_.roce.size(); ++i) {
-      const RoceTarget& known = out_.roce[i];
-      if (known.leg == target.leg && known.everything == target.everything &&
-          same(known.requests, target.requests) && same(known.answers, target.answers) &&
-          same(known.denied, target.denied))
-        return i;
-    }
-    out_.roce.push_back(target);
-    return static_cast<Index>(out_.roce.size() - 1);
-  }
-
-  // ---- conntrack zones
-
   std::string vrf_of(Index leg) const {
     const compiler::Leg& fact = *facts_[leg];
     if (fact.vrf)
@@ -387,29 +261,6 @@ class Builder {
     const auto segment = site_.policy.segments.find(fact.segment->text);
     const bool named = segment != site_.policy.segments.end() && segment->second.vrf;
     return named ? segment->second.vrf->text : "";
-  }
-
-  // Only VRFs whose addresses overlap: with a zone each, a flow between two VRFs would have its
-  // state in one and its replies in the other.
-  void number_zones() {
-    std::map<std::string, std::vector<AddressRange>> ranges;
-    for (Index leg = 0; leg < out_.legs.size(); ++leg)
-      for (const SourceRange& source : out_.legs[leg].sources)
-        ranges[vrf_of(leg)].push_back(source.range);
-    std::map<std::string, AddressSet> held;
-    for (auto& [vrf, list] : ranges)
-      held[vrf] = AddressSet::from(std::move(list));
-    std::map<std::string, std::uint16_t> zone;
-    for (const auto& [vrf, addresses] : held) {
-      const bool overlaps = std::any_of(held.begin(), held.end(), [&](const auto& other) {
-        return other.first != vrf && other.second.overlaps(addresses);
-      });
-      if (overlaps)
-        zone.emplace(vrf, static_cast<std::uint16_t>(zone.size() + 1));
-    }
-    for (Index leg = 0; leg < out_.legs.size(); ++leg)
-      if (const auto found = zone.find(vrf_of(leg)); found != zone.end())
-        out_.legs[leg].zone = found->second;
   }
 
   const Site& site_;
@@ -422,10 +273,14 @@ class Builder {
   std::vector<Index> source_of_;             // by class
   Index peer_ = kNowhere;
   std::vector<std::vector<Claim<Address, Target>>> claims_;  // by source
-  std::map<std::pair<ClassId, ClassId>, RoceTarget> roce_;
+  RocePairs roce_;
 };
 
 }  // namespace
+
+Families families_of(const policy::Class& cls) {
+  return policy::carriers(cls) & (bit(Family::V4) | bit(Family::V6));
+}
 
 Enforcer make_enforcer(const Site& site, const EnforcerView& view) {
   return Builder(site, view).build();

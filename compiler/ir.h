@@ -27,6 +27,8 @@ using Families = std::uint8_t;  // bit 0: IPv4, bit 1: IPv6
   return family == Family::V4 ? 1 : 2;
 }
 
+[[nodiscard]] Families families_of(const policy::Class& cls);
+
 // What a source may do at a destination; equal for many pairs of classes, kept once.
 struct ServiceSet {
   bool everything = false;                   // inside = "open": no pieces

@@ -1,7 +1,6 @@
 #include "compiler/targets/nftables.h"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 
 #include "compiler/targets/nft_roce.h"
@@ -193,6 +192,8 @@ class Table {
     if (is_new) {
       std::string word;
       for (const auto& target : targets) {
+        if (!word.empty())
+          word += '_';
         word += enforcer_.sets[target.set].everything ? "inside" : std::to_string(target.set);
         word += '_' + leg_word(target.leg);
       }
@@ -324,7 +325,6 @@ class Table {
         // With route_localnet a neighbour would reach what listens on loopback only.
         "ip daddr 127.0.0.0/8 counter drop comment \"spoofed\"",
         "ip6 daddr ::1 counter drop comment \"spoofed\""};
-    std::vector<std::string> guarded;
     if (has_link6_) {
       by_leg_if(input, std::string(kNeighbour), "bh_link6");
       by_leg_if(input, "ip6 saddr { ::, fe80::/10 } ", "bh_link6");
