@@ -88,7 +88,8 @@ std::optional<Event> read_event(const nlmsghdr* message) {
 struct Packet {
   ExpectedTry* expected = nullptr;
   Tuple tuple;
-  ChainKey base;                 // the base chain that it is in
+  ChainKey base;  // the base chain that it is in
+  std::uint32_t out_interface = 0;
   std::optional<LastWord> held;  // what it will be, unless a later chain drops it
   EventLoop::Clock::time_point due;
 };
@@ -237,8 +238,10 @@ void Tracer::State::handle(const Event& event) {
   Packet* packet = packet_of(event);
   if (packet == nullptr)
     return;
-  if (!event.network.empty())
+  if (!event.network.empty()) {  // sent apart, before the first verdict in a base chain (6.18)
     packet->base = event.chain;
+    packet->out_interface = event.out_interface;
+  }
   const bool decides = event.type == NFT_TRACETYPE_RULE || event.type == NFT_TRACETYPE_POLICY;
   if (!decides)
     return;
@@ -273,7 +276,7 @@ void Tracer::State::hold(std::uint32_t id, Packet& packet, const Event& event) {
   word.chain = event.chain.chain;
   word.verdict = "accept";
   if (left)
-    word.interface = interface_name(event.out_interface);
+    word.interface = interface_name(packet.out_interface);
   packet.held = std::move(word);
   packet.due = EventLoop::Clock::now() + kHold;
   if (held.empty())
