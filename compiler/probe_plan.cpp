@@ -71,7 +71,7 @@ class Planner {
 
   void leave_out(ClassId from, ClassId to, std::string what, std::string reason,
                  bool vacuous = false) {
-    plan_.unprobed.push_back({from, to, std::move(what), std::move(reason), vacuous});
+    plan_.unprobed.push_back({from, to, std::move(what), std::move(reason), vacuous, false});
   }
 
   void plan_cell(ClassId from, ClassId to) {
@@ -187,7 +187,8 @@ class Planner {
         leave_out(from, to, std::move(what), std::move(reason));
     }
     if (filtered_ > 0)
-      leave_out(from, to, probed ? "some probes" : "", "left out by --include or --exclude");
+      plan_.unprobed.push_back({from, to, probed ? "some probes" : "",
+                                "left out by --include or --exclude", false, true});
   }
 
   void finish() {

@@ -64,6 +64,7 @@ struct Unprobed {
   std::string what;  // a part of the cell: "v6", "sctp 5000"; empty: all of it
   std::string reason;
   bool vacuous = false;  // there are no two hosts, or no family, between which anything could flow
+  bool not_asked = false;  // left out by PlanOptions
 };
 
 struct PlanOptions {

@@ -39,10 +39,10 @@ std::string probe_text(const Probe& probe, const Site& site) {
 }
 
 std::string unprobed_text(const Unprobed& cell, const Site& site) {
-  return fmt::format(R"({{"from":{},"to":{},"what":{},"reason":{},"vacuous":{}}})",
+  return fmt::format(R"({{"from":{},"to":{},"what":{},"reason":{},"vacuous":{},"not_asked":{}}})",
                      json_text(site.matrix.universe.classes[cell.from].name),
                      json_text(site.matrix.universe.classes[cell.to].name), json_text(cell.what),
-                     json_text(cell.reason), cell.vacuous);
+                     json_text(cell.reason), cell.vacuous, cell.not_asked);
 }
 
 template <class Item, class Print>
@@ -79,9 +79,13 @@ class Reader {
   }
 
   Unprobed unprobed(const json& in) const {
-    only(in, {"from", "to", "what", "reason", "vacuous"});
-    return {cls(in.at("from")), cls(in.at("to")), in.at("what").get<std::string>(),
-            in.at("reason").get<std::string>(), in.at("vacuous").get<bool>()};
+    only(in, {"from", "to", "what", "reason", "vacuous", "not_asked"});
+    return {cls(in.at("from")),
+            cls(in.at("to")),
+            in.at("what").get<std::string>(),
+            in.at("reason").get<std::string>(),
+            in.at("vacuous").get<bool>(),
+            in.at("not_asked").get<bool>()};
   }
 
   static void only(const json& in, std::initializer_list<std::string_view> known) {

@@ -34,17 +34,6 @@ std::string ssh_destination(const compiler::Inventory& inventory, const std::str
   return name;
 }
 
-// Rulesets of the artifacts, by enforcer: "fw/nftables.nft" is fw's.
-Rulesets rulesets(const compiler::Artifacts& artifacts) {
-  Rulesets texts;
-  for (const auto& file : artifacts.files) {
-    const std::filesystem::path path(file.path);
-    if (path.filename() == "nftables.nft")
-      texts.emplace_back(path.parent_path().string(), file.text);
-  }
-  return texts;
-}
-
 std::string default_agent_program() {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -65,7 +54,9 @@ class Audit {
         return std::find(options_.cells.begin(), options_.cells.end(),
                          std::pair{probe.from.cls, probe.to.cls}) == options_.cells.end();
       });
-    return options_.where == Where::Lab ? in_lab(artifacts) : live();
+    if (options_.where == Where::Live)
+      return live();
+    return options_.as_it_stands ? in_standing_lab() : in_lab(artifacts);
   }
 
  private:
@@ -92,14 +83,7 @@ class Audit {
       if (Status prepared = options_.before_probing(**lab); !prepared)
         return fail(prepared.error());
 
-    const auto netns_of = [&](const std::string& host) { return (*lab)->netns_path(host); };
-    const auto launcher = probes::netns_launcher(
-        options_.agent_program.empty() ? default_agent_program() : options_.agent_program,
-        netns_of);
-    std::map<std::string, std::unique_ptr<enforcement::Nft>> nft;
-    for (const auto& member : members())
-      nft[member] = enforcement::netns_nft(netns_of(member));
-    if (Status probed = probe(*launcher, std::move(nft)); !probed)
+    if (Status probed = probe_in(**lab); !probed)
       return fail(probed.error());
 
     stage("lab down");
@@ -108,6 +92,26 @@ class Audit {
       return fail(down.error());
     result_.lab_down = since(down_at);
     return std::move(result_);
+  }
+
+  Result<AuditResult> in_standing_lab() {
+    auto lab = Lab::find(site_, options_.conduct.run);
+    if (!lab)
+      return fail(lab.error());
+    if (Status probed = probe_in(**lab); !probed)
+      return fail(probed.error());
+    return std::move(result_);
+  }
+
+  Status probe_in(const Lab& lab) {
+    const auto netns_of = [&](const std::string& host) { return lab.netns_path(host); };
+    const auto launcher = probes::netns_launcher(
+        options_.agent_program.empty() ? default_agent_program() : options_.agent_program,
+        netns_of);
+    std::map<std::string, std::unique_ptr<enforcement::Nft>> nft;
+    for (const auto& member : members())
+      nft[member] = enforcement::netns_nft(netns_of(member));
+    return probe(*launcher, std::move(nft));
   }
 
   // What is loaded on a live enforcer is not touched, but for the trace table.
@@ -159,6 +163,16 @@ class Audit {
 };
 
 }  // namespace
+
+Rulesets rulesets(const compiler::Artifacts& artifacts) {
+  Rulesets texts;
+  for (const auto& file : artifacts.files) {
+    const std::filesystem::path path(file.path);
+    if (path.filename() == "nftables.nft")
+      texts.emplace_back(path.parent_path().string(), file.text);
+  }
+  return texts;
+}
 
 Result<AuditResult> audit(const compiler::Site& site, const AuditOptions& options) {
   return Audit(site, options).run();

@@ -23,10 +23,14 @@ enum class Where { Lab, Live };
 [[nodiscard]] std::unique_ptr<probes::PathWatch> nft_watch(
     std::map<std::string, std::unique_ptr<enforcement::Nft>> by_member);
 
-using Rulesets = std::vector<std::pair<std::string, std::string>>;  // enforcer -> nft text
+using Rulesets = std::vector<std::pair<std::string, std::string>>;      // enforcer -> nft text
+[[nodiscard]] Rulesets rulesets(const compiler::Artifacts& artifacts);  // fw/nftables.nft is fw's
 
 struct AuditOptions {
   Where where = Where::Lab;
+  // Probe what is there: nothing is built, loaded or taken down. In a lab: the one that `lab up`
+  // made, whose run is conduct.run.
+  bool as_it_stands = false;
   // Default: bulkhead-agent beside this program (lab), in the remote PATH (live).
   std::string agent_program;
   compiler::PlanOptions plan;
