@@ -50,12 +50,21 @@ std::string check_json(const compiler::Site& site) {
   return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
+std::string plural(std::size_t count, std::string_view word) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
+
 std::string check_text(const compiler::Site& site) {
-  const std::size_t warnings = site.diagnostics.all().size() - site.diagnostics.error_count();
-  return fmt::format("{}: {} classes, {} flows, {} enforcers: no errors, {} {}\n",
-                     printable(site.policy.name), site.matrix.universe.classes.size(),
-                     site.policy.flows.size(), site.inventory.enforcers.size(), warnings,
-                     warnings == 1 ? "warning" : "warnings");
+  std::size_t warnings = 0, notes = 0;
+  for (const Diagnostic& diagnostic : site.diagnostics.all()) {
+    warnings += diagnostic.severity == Severity::Warning ? 1 : 0;
+    notes += diagnostic.severity == Severity::Note ? 1 : 0;
+  }
+  const std::size_t classes = site.matrix.universe.classes.size();
+  return fmt::format("{}: {} {}, {}, {}: no errors, {}, {}\n", printable(site.policy.name), classes,
+                     classes == 1 ? "class" : "classes", plural(site.policy.flows.size(), "flow"),
+                     plural(site.inventory.enforcers.size(), "enforcer"),
+                     plural(warnings, "warning"), plural(notes, "note"));
 }
 
 Result<int> run(const Settings& settings) {
@@ -83,9 +92,10 @@ Verb check_verb() {
       .summary = "Find every mistake of a site's policy and inventory",
       .details =
           "Reads policy.toml with its includes and inventory.toml, and shows every mistake\n"
-          "with its place and a hint. Writes nothing. Exit 2 where there is an error.",
+          "with its place and a hint; -v adds notes. Writes nothing. Exit 2 where there is an "
+          "error.",
       .example = "  bulkhead check scenarios/two-tenants\n",
-      .options = {"as-of", "format", "output", "quiet", "color"},
+      .options = {"as-of", "format", "output", "quiet", "verbose", "color"},
       .formats = {"text", "json"},
       .run = run,
   };

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
+#include <map>
 
 #include "cli/commands/verbs.h"
 #include "cli/report/says.h"
@@ -10,6 +10,8 @@
 #include "cli/support/answer.h"
 #include "cli/support/exit_code.h"
 #include "cli/support/site_argument.h"
+#include "compiler/matrix_json.h"
+#include "policy/flow_csv.h"
 
 namespace bulkhead::cli {
 namespace {
@@ -39,6 +41,13 @@ const CauseLook& look_of(Cause cause) {
   return kCauseLooks[0];
 }
 
+// An enforcer and itself, the outside and the outside: nothing of ours could ever flow there.
+bool is_a_question(const policy::Class& from, const policy::Class& to) {
+  const bool outside =
+      from.kind == policy::ClassKind::External && to.kind == policy::ClassKind::External;
+  return !outside && !(from.kind == policy::ClassKind::Enforcer && from.name == to.name);
+}
+
 std::string matrix_text(const compiler::Site& site, const View& view) {
   const auto& classes = site.matrix.universe.classes;
   std::vector<std::string> names;
@@ -49,6 +58,8 @@ std::string matrix_text(const compiler::Site& site, const View& view) {
   std::map<Cause, std::size_t> denied;
   const auto sign = [&](std::size_t from, std::size_t to) {
     const auto a = static_cast<policy::ClassId>(from), b = static_cast<policy::ClassId>(to);
+    if (!is_a_question(classes[a], classes[b]))
+      return Sign{" ", Style::Plain};
     const policy::Cell* cell = site.matrix.find(a, b);
     const std::string flows = what_flows(cell);
     if (cell && cell->everything) {
@@ -88,58 +99,15 @@ std::string matrix_text(const compiler::Site& site, const View& view) {
   return text;
 }
 
-nlohmann::ordered_json pieces_json(const policy::Cell* cell, policy::Action action) {
-  auto list = nlohmann::ordered_json::array();
-  if (cell && cell->everything && action == policy::Action::Allow)
-    list.push_back({{"proto", "any"}, {"rules", {policy::kRuleInside}}});
-  if (!cell)
-    return list;
-  for (const policy::Piece& piece : cell->pieces) {
-    if (piece.action != action)
-      continue;
-    nlohmann::ordered_json item{{"proto", policy::to_string(piece.key.kind)}};
-    if (policy::has_ports(piece.key.kind)) {
-      if (piece.ports.first == piece.ports.last)
-        item["ports"] = {piece.ports.first};
-      else
-        item["ports"] = {fmt::format("{}-{}", piece.ports.first, piece.ports.last)};
-    } else {
-      item["what"] = policy::to_string(policy::Traffic{piece.key, PortSet{piece.ports}});
-    }
-    item["rules"] = piece.rules;
-    list.push_back(std::move(item));
-  }
-  return list;
-}
-
-// A line a cell, also for the denied ones: their cause is half of what the matrix says.
-std::string matrix_json(const compiler::Site& site) {
-  const auto& classes = site.matrix.universe.classes;
-  std::string text;
-  for (const compiler::CellCoverage& coverage : site.coverage.cells) {
-    const policy::Cell* cell = site.matrix.find(coverage.from, coverage.to);
-    nlohmann::ordered_json json{{"schema", "bulkhead.matrix/1"},
-                                {"from", classes[coverage.from].name},
-                                {"to", classes[coverage.to].name},
-                                {"allow", pieces_json(cell, policy::Action::Allow)}};
-    auto denied = pieces_json(cell, policy::Action::Deny);
-    if (!denied.empty())
-      json["deny"] = std::move(denied);
-    json["cause"] = compiler::to_string(coverage.cause);
-    if (!coverage.control.empty())
-      json["enforcer"] = coverage.control;
-    text += json.dump() + "\n";
-  }
-  return text;
-}
-
 Result<int> run(const Settings& settings) {
   auto site = open_site(settings);
   if (!site)
     return fail(site.error());
   std::string text;
   if (settings.format == "json")
-    text = matrix_json(*site);
+    text = compiler::to_json(site->matrix, site->coverage);
+  else if (settings.format == "csv")
+    text = policy::to_csv(site->policy.flows);
   else
     text = matrix_text(*site, view_of(settings));
   if (Status written = answer(settings, text); !written)
@@ -162,7 +130,7 @@ Verb matrix_verb() {
           "  bulkhead matrix scenarios/gpu-pod\n"
           "  bulkhead matrix scenarios/gpu-pod --format csv --output flows.csv\n",
       .options = {"as-of", "format", "output", "quiet", "verbose", "color"},
-      .formats = {"text", "json"},
+      .formats = {"text", "json", "csv"},
       .run = run,
   };
 }

@@ -9,6 +9,13 @@ namespace bulkhead::cli {
 [[nodiscard]] Verb compile_verb();
 [[nodiscard]] Verb matrix_verb();
 [[nodiscard]] Verb explain_verb();
+[[nodiscard]] Verb audit_verb();
+[[nodiscard]] Verb probe_verb();
+[[nodiscard]] Verb faults_verb();
+[[nodiscard]] Verb lab_up_verb();
+[[nodiscard]] Verb lab_down_verb();
+[[nodiscard]] Verb lab_exec_verb();
+[[nodiscard]] Verb import_csv_verb();
 [[nodiscard]] Verb version_verb();
 
 }  // namespace bulkhead::cli

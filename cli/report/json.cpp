@@ -82,6 +82,11 @@ std::string to_json(const Report& report, const View&) {
   json["notes"] = ordered_json::array();
   for (const std::string& note : report.notes)
     json["notes"].push_back(text(note));
+  json["beside"] = ordered_json::array();
+  for (const probes::SiteFinding& other : report.beside)
+    json["beside"].push_back({{"finding", probes::to_string(other.finding)},
+                              {"subject", text(other.subject)},
+                              {"reason", text(other.reason)}});
   json["matrix"] = ordered_json::array();
   for (const CellReport& cell : report.cells)
     json["matrix"].push_back(cell_json(report, cell));

@@ -62,12 +62,13 @@ std::string to_junit(const Report& report, const View&) {
   std::uint32_t skipped = report.count(Finding::NotCovered);
   for (const CellReport& cell : report.cells)
     skipped += cell.counts ? 0 : 1;
+  const auto failed_hosts = static_cast<std::uint32_t>(report.beside.size());
   std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
   xml += fmt::format(
       "<testsuite name=\"bulkhead {} {}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
       "skipped=\"{}\" time=\"{:.3f}\">\n",
-      to_string(report.made), escape(report.site), report.cells.size(),
-      report.count(Finding::Leak) + report.count(Finding::Outage),
+      to_string(report.made), escape(report.site), report.cells.size() + report.beside.size(),
+      report.count(Finding::Leak) + report.count(Finding::Outage) + failed_hosts,
       report.count(Finding::Inconclusive) + report.count(Finding::Silent) - report.accepted,
       skipped,
       static_cast<double>((report.lab_up + report.probing + report.lab_down).count()) / 1000);
@@ -78,6 +79,12 @@ std::string to_junit(const Report& report, const View&) {
                        escape(report.classes[cell.to]), escape(cell.says));
     xml += inner.empty() ? "/>\n" : fmt::format(">{}</testcase>\n", inner);
   }
+  for (const probes::SiteFinding& other : report.beside)
+    xml += fmt::format(
+        "  <testcase classname=\"{}.{}\" name=\"host {}\"><failure type=\"{}\" "
+        "message=\"{}\"/></testcase>\n",
+        escape(report.site), to_string(report.made), escape(other.subject),
+        probes::to_string(other.finding), escape(other.reason));
   return xml + "</testsuite>\n";
 }
 

@@ -14,17 +14,6 @@ namespace {
 
 using probes::Finding;
 
-std::string describe(const compiler::Probe& probe) {
-  std::string what(compiler::to_string(probe.transport));
-  if (probe.transport == compiler::Transport::Icmp) {
-    what += fmt::format(" {}", policy::kIcmpQueries[probe.port].name);
-  } else {
-    what += fmt::format(" {}", probe.port);
-  }
-  return fmt::format("{} {} {} → {} {}", what, probe.from.host, probe.from.address.str(),
-                     probe.to.host, probe.to.address.str());
-}
-
 CellReport::Intent intent_of(const policy::Cell* cell) {
   if (cell && cell->everything)
     return CellReport::Intent::Everything;
@@ -34,20 +23,49 @@ CellReport::Intent intent_of(const policy::Cell* cell) {
   return some ? CellReport::Intent::Some : CellReport::Intent::Deny;
 }
 
-// Worst of the probes, and the sentence of the worst.
-void add_verdict(CellReport& cell, const compiler::Probe& probe, const probes::Verdict& verdict,
-                 std::size_t index) {
+// Silence that the control's owner vouches for is still silence: counted apart from what was seen.
+constexpr std::string_view kSilenceAccepted = "silence accepted";
+
+Finding finding_of(const probes::Verdict& verdict) {
+  return verdict.kind == kSilenceAccepted ? Finding::Silent : verdict.finding;
+}
+
+// The cell is as its worst probe, and says that one's sentence.
+void add_verdict(CellReport& cell, const probes::Verdict& verdict, std::size_t index) {
+  const Finding finding = finding_of(verdict);
   if (cell.probes == 0)
     cell.finding = Finding::Conforms;
   ++cell.probes;
-  if (verdict.finding == Finding::Conforms)
+  if (finding == Finding::Conforms)
     return;
-  if (verdict.finding > cell.finding || cell.bad.empty()) {
-    cell.finding = verdict.finding;
-    cell.reason = fmt::format("{}: {}", describe(probe), verdict.reason);
+  const bool accepted = verdict.kind == kSilenceAccepted;
+  if (finding == Finding::Silent)
+    cell.accepted = accepted && (cell.finding != Finding::Silent || cell.accepted);
+  if (finding > cell.finding) {
+    cell.finding = finding;
+    cell.reason = verdict.reason;
     cell.bad.insert(cell.bad.begin(), index);
   } else {
     cell.bad.push_back(index);
+  }
+}
+
+// A part of the cell that no probe can speak for: the rest of it is no proof of the whole.
+void add_unprobed(CellReport& cell, const compiler::Unprobed& unprobed) {
+  const bool whole = unprobed.what.empty();
+  if (whole && (unprobed.vacuous || unprobed.not_asked))
+    cell.counts = false;
+  if (unprobed.not_asked || unprobed.vacuous) {
+    if (cell.reason.empty())
+      cell.reason = unprobed.reason;
+    return;
+  }
+  if (cell.finding <= Finding::NotCovered) {
+    const std::string told =
+        whole ? unprobed.reason : fmt::format("{}: {}", unprobed.what, unprobed.reason);
+    cell.reason =
+        cell.reason.empty() || cell.finding == Finding::Conforms ? told : cell.reason + "; " + told;
+    cell.finding = Finding::NotCovered;
   }
 }
 
@@ -75,17 +93,20 @@ void conclude(Report& report, const ReportOptions& options) {
   std::string found, undecided;
   const auto add = [&](std::string& list, Finding finding, std::uint32_t count) {
     if (count > 0)
-      list += fmt::format("{}{} {}", list.empty() ? "" : ", ", count, to_string(finding));
+      list += (list.empty() ? "" : ", ") + counted(finding, count);
   };
   for (const Finding finding : {Finding::Leak, Finding::Outage, Finding::Inconclusive,
                                 Finding::Silent, Finding::NotCovered}) {
     const bool fails = std::find(fail_on.begin(), fail_on.end(), finding) != fail_on.end();
+    const auto beside = static_cast<std::uint32_t>(
+        std::count_if(report.beside.begin(), report.beside.end(),
+                      [&](const auto& other) { return other.finding == finding; }));
     if (fails) {
-      add(found, finding, report.count(finding));
+      add(found, finding, report.count(finding) + beside);
     } else if (finding == Finding::Inconclusive) {
-      add(undecided, finding, report.count(finding));
+      add(undecided, finding, report.count(finding) + beside);
     } else if (finding == Finding::Silent) {
-      add(undecided, finding, report.count(finding) - report.accepted);
+      add(undecided, finding, report.count(finding) - report.accepted + beside);
     }
   }
   if (report.coverage_percent < report.min_coverage)
@@ -104,10 +125,6 @@ void conclude(Report& report, const ReportOptions& options) {
 }
 
 }  // namespace
-
-std::string_view to_string(scenarios::Where where) {
-  return where == scenarios::Where::Lab ? "lab" : "live";
-}
 
 Report make_report(const compiler::Site& site, const scenarios::AuditResult& result,
                    const ReportOptions& options) {
@@ -132,6 +149,7 @@ Report make_report(const compiler::Site& site, const scenarios::AuditResult& res
   report.probing = result.probing;
   report.lab_down = result.lab_down;
   report.notes = result.outcome.notes;
+  report.beside = result.outcome.findings;
   report.min_coverage = options.min_coverage;
 
   for (policy::ClassId from = 0; from < n; ++from) {
@@ -148,30 +166,26 @@ Report make_report(const compiler::Site& site, const scenarios::AuditResult& res
   }
   for (std::size_t i = 0; i < result.plan.probes.size(); ++i) {
     const compiler::Probe& probe = result.plan.probes[i];
-    add_verdict(report.cells[probe.from.cls * n + probe.to.cls], probe, report.verdicts[i], i);
+    add_verdict(report.cells[probe.from.cls * n + probe.to.cls], report.verdicts[i], i);
   }
-  for (const compiler::Unprobed& unprobed : result.plan.unprobed) {
-    CellReport& cell = report.cells[unprobed.from * n + unprobed.to];
-    if (cell.probes == 0)
-      cell.reason = unprobed.reason;
-  }
+  for (const compiler::Unprobed& unprobed : result.plan.unprobed)
+    add_unprobed(report.cells[unprobed.from * n + unprobed.to], unprobed);
 
-  std::uint32_t left_out = 0;
   for (CellReport& cell : report.cells) {
-    if (cell.probes == 0 && cell.reason.empty()) {
-      cell.counts = false;
-      cell.reason = "left out by --include or --exclude";
-      ++left_out;
+    if (!cell.counts)
       continue;
-    }
     apply_coverage(cell, site.coverage.at(cell.from, cell.to));
+    if (cell.finding == Finding::Conforms)
+      cell.reason.clear();
+    if (cell.finding != Finding::Silent)
+      cell.accepted = false;
     ++report.total;
     ++report.counts[static_cast<std::size_t>(cell.finding)];
+    report.accepted += cell.accepted ? 1 : 0;
     report.worst = std::max(report.worst, cell.finding);
   }
-  if (left_out > 0)
-    report.notes.push_back(
-        fmt::format("{} cells were left out by --include or --exclude", left_out));
+  for (const probes::SiteFinding& finding : report.beside)
+    report.worst = std::max(report.worst, finding.finding);
   if (report.total > 0)
     report.coverage_percent =
         100.0 * (report.total - report.count(Finding::NotCovered)) / report.total;

@@ -21,8 +21,8 @@ struct CellReport {
   policy::ClassId from = 0, to = 0;
   Intent intent = Intent::Deny;
   std::string says;  // "tcp 22, 443; icmp echo", "nothing", "everything"
-  // Part of the question: false where --include/--exclude left it out, or where one host is all
-  // that the two classes have, so that there is no pair. Only cells that count are in the counts.
+  // False where --include/--exclude left the cell out, or where nothing could flow at all (one host
+  // and itself, no common family). Only cells that count are in the counts.
   bool counts = true;
   probes::Finding finding = probes::Finding::NotCovered;
   bool accepted = false;  // Silent only: the control's owner vouches for it (accept_silence)
@@ -38,8 +38,9 @@ struct Report {
   std::string as_of, run, version;
   std::uint64_t seed = 0;
   std::vector<std::string> classes;
-  std::vector<CellReport> cells;                  // dense, row = from
-  std::vector<probes::Verdict> verdicts;          // in plan order
+  std::vector<CellReport> cells;            // dense, row = from
+  std::vector<probes::Verdict> verdicts;    // in plan order
+  std::vector<probes::SiteFinding> beside;  // of hosts, not of a cell: they fail the audit too
   std::array<std::uint32_t, kFindings> counts{};  // by Finding, over cells that count
   std::uint32_t total = 0;                        // cells that count
   std::uint32_t accepted = 0;                     // of Silent
@@ -72,6 +73,7 @@ struct ReportOptions {
 [[nodiscard]] Report make_report(const compiler::Site& site, const scenarios::AuditResult& result,
                                  const ReportOptions& options);
 
-[[nodiscard]] std::string_view to_string(scenarios::Where where);  // "lab", "live"
+[[nodiscard]] std::string_view to_string(scenarios::Where where);                 // "lab", "live"
+[[nodiscard]] std::string counted(probes::Finding finding, std::uint32_t count);  // "2 leaks"
 
 }  // namespace bulkhead::cli

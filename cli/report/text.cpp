@@ -178,6 +178,21 @@ std::string reasons(const Report& report, const FindingLook& look, const View& v
   return text + "\n";
 }
 
+// What is wrong with a host and stands in no cell.
+std::string beside(const Report& report, const View& view) {
+  std::string text;
+  for (const FindingLook& look : kFindingLooks) {
+    for (const probes::SiteFinding& other : report.beside) {
+      if (other.finding == look.finding)
+        text +=
+            fmt::format("{}  host {}\n", paint(look.title, look.sign.style, view.color),
+                        paint(printable(other.subject), Style::Bold, view.color)) +
+            wrap(printable(other.reason), 4, static_cast<std::size_t>(std::max(view.width, 40)));
+    }
+  }
+  return text.empty() ? text : text + "\n";
+}
+
 std::string plural(std::uint64_t count, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
@@ -187,14 +202,12 @@ double seconds(std::chrono::milliseconds time) {
 }
 
 std::string foot(const Report& report, const View& view) {
-  std::string cells = fmt::format("{} conform", report.count(Finding::Conforms));
+  std::string cells = counted(Finding::Conforms, report.count(Finding::Conforms));
   for (const FindingLook& look : kFindingLooks) {
-    if (report.count(look.finding) == 0)
-      continue;
-    std::string word(probes::to_string(look.finding));
+    if (report.count(look.finding) > 0)
+      cells += ", " + counted(look.finding, report.count(look.finding));
     if (look.finding == Finding::Silent && report.accepted > 0)
-      word += fmt::format(" ({} accepted)", report.accepted);
-    cells += fmt::format(", {} {}", report.count(look.finding), word);
+      cells += fmt::format(" ({} accepted)", report.accepted);
   }
   std::string text = fmt::format("  cells     {}: {}\n", report.total, cells);
   text += fmt::format("  coverage  {:.1f} %\n", report.coverage_percent);
@@ -232,6 +245,7 @@ std::string to_text(const Report& report, const View& view) {
   text += "\n" + legend(report, view.color);
   for (const FindingLook& look : kFindingLooks)
     text += reasons(report, look, view);
+  text += beside(report, view);
   return text + foot(report, view);
 }
 

@@ -38,8 +38,13 @@ std::string progress_text(const std::string& stage, std::size_t done, std::size_
 Progress::Progress(bool shown) : shown_(shown && is_terminal(STDERR_FILENO)) {}
 
 Progress::~Progress() {
+  clear();
+}
+
+void Progress::clear() {
   if (drawn_)
     std::fputs("\r\033[K", stderr);
+  drawn_ = false;
 }
 
 void Progress::stage(const std::string& name) {

@@ -1,5 +1,5 @@
 // One line on stderr that says what runs and how long it will take: only where stderr is a
-// terminal and -q was not given. Erased by the destructor, so that the answer stands alone.
+// terminal and -q was not given. Erased before the answer, so that it stands alone.
 #pragma once
 
 #include <chrono>
@@ -17,6 +17,7 @@ class Progress {
 
   void stage(const std::string& name);  // "lab up", "probe", ...: restarts the estimate
   void update(std::size_t done, std::size_t total);
+  void clear();
 
  private:
   void draw(const std::string& text);

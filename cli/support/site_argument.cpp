@@ -13,6 +13,19 @@ policy::Date today() {
   return policy::Date(std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()));
 }
 
+// Notes are for `check`, and for who asks for everything.
+bool shows(const Settings& settings, Severity severity) {
+  switch (severity) {
+    case Severity::Error:
+      return true;
+    case Severity::Warning:
+      return !settings.quiet;
+    case Severity::Note:
+      return settings.verbose;
+  }
+  return true;
+}
+
 }  // namespace
 
 compiler::Site load_site(const Settings& settings) {
@@ -26,7 +39,7 @@ std::string diagnostics_text(const compiler::Site& site, const Settings& setting
   const bool color = use_color(settings.color, STDERR_FILENO);
   std::string text;
   for (const Diagnostic& diagnostic : site.diagnostics.all()) {
-    if (!settings.quiet || diagnostic.severity == Severity::Error)
+    if (shows(settings, diagnostic.severity))
       text += render(diagnostic, site.sources, color);
   }
   return text;

@@ -7,7 +7,7 @@
 
 namespace bulkhead::cli {
 
-// Prints diagnostics to stderr (with -q only errors). A site with errors is an Error of kind Usage:
+// Prints diagnostics to stderr: errors, without -q warnings, with -v notes. A site with errors is an Error of kind Usage:
 // a verb that gets a Site may compile it. `--as-of` decides the day; without it, today in UTC.
 [[nodiscard]] Result<compiler::Site> open_site(const Settings& settings);
 

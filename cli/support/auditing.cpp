@@ -1,0 +1,84 @@
+#include "cli/support/auditing.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <fstream>
+#include <random>
+
+#include "cli/report/formats.h"
+#include "cli/support/answer.h"
+#include "cli/support/interrupt.h"
+#include "cli/support/progress.h"
+#include "cli/support/site_argument.h"
+#include "scenarios/audit.h"
+
+namespace bulkhead::cli {
+
+std::string made_up_run() {
+  constexpr std::string_view kAlphabet = "abcdefghijkmnpqrstuvwxyz23456789";
+  std::random_device random;
+  std::string run;
+  for (int i = 0; i < 4; ++i)
+    run += kAlphabet[random() % kAlphabet.size()];
+  return run;
+}
+
+Result<int> run_audit(const Settings& settings, Scope scope) {
+  if (!settings.on)
+    return fail(ErrorKind::Usage,
+                "say where: --on lab (namespaces on this machine) or --on live (the real hosts)");
+  auto site = open_site(settings);
+  if (!site)
+    return fail(site.error());
+
+  std::ofstream evidence;
+  if (!settings.evidence.empty()) {
+    evidence.open(settings.evidence, std::ios::binary | std::ios::trunc);
+    if (!evidence)
+      return fail_errno("write " + settings.evidence, errno);
+  }
+
+  Progress progress(!settings.quiet);
+  scenarios::AuditOptions options;
+  options.where = *settings.on;
+  options.as_it_stands = scope == Scope::AsItStands;
+  options.agent_program = settings.agent;
+  options.ssh_command = settings.ssh;
+  options.plan.seed = settings.seed;
+  options.plan.outside_hosts = *settings.on == scenarios::Where::Lab;
+  options.plan.include = settings.include;
+  options.plan.exclude = settings.exclude;
+  options.conduct.run = settings.run.empty() ? made_up_run() : settings.run;
+  options.conduct.seed = settings.seed;
+  options.conduct.total_timeout = settings.timeout;
+  options.conduct.stop = &interrupted();
+  options.conduct.progress = [&](std::size_t done, std::size_t total) {
+    progress.update(done, total);
+  };
+  if (evidence.is_open())
+    options.conduct.evidence_line = [&](const std::string& line) { evidence << line << '\n'; };
+  options.stage = [&](const std::string& stage) { progress.stage(stage); };
+
+  const auto result = scenarios::audit(*site, options);
+  progress.clear();
+  if (evidence.is_open() && !evidence.flush())
+    return fail_errno("write " + settings.evidence, errno);
+  if (!result)
+    return fail(result.error());
+
+  ReportOptions report_options;
+  report_options.fail_on = settings.fail_on;
+  report_options.min_coverage = settings.min_coverage.value_or(site->inventory.probe.min_coverage);
+  report_options.run = options.conduct.run;
+  report_options.seed = settings.seed;
+  const Report report = make_report(*site, *result, report_options);
+  if (Status written = answer(settings, render_report(settings.format, report, view_of(settings)));
+      !written)
+    return fail(written.error());
+  if (!settings.output.empty() && !settings.quiet)
+    fmt::print(stderr, "exit {}: {}\n", report.exit_code, report.conclusion);
+  return report.exit_code;
+}
+
+}  // namespace bulkhead::cli

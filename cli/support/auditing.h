@@ -1,0 +1,18 @@
+// What `audit` and `probe` share: run, follow on the terminal, report, exit code.
+#pragma once
+
+#include "cli/support/settings.h"
+#include "policy/support/result.h"
+
+namespace bulkhead::cli {
+
+enum class Scope {
+  WholeLine,  // compile, build the lab, load, probe
+  AsItStands  // probe what is there: nothing is built, loaded or taken down
+};
+
+[[nodiscard]] Result<int> run_audit(const Settings& settings, Scope scope);
+
+[[nodiscard]] std::string made_up_run();  // four characters of a-z0-9
+
+}  // namespace bulkhead::cli
