@@ -1,0 +1,43 @@
+#!/bin/bash
+# The whole line on the smallest scenario, every format, and nothing left behind.
+. "$(dirname "$0")/lib.sh"
+need_netns
+
+netns_of() { ip netns list | grep -c "^bh-two-tenants-$1" || true; }
+run=cli$$
+before=$(nft list ruleset | sha256sum)
+
+expect 0 audit "$sites/two-tenants" --on lab --run "$run" --format json --output report.json \
+  --evidence evidence.jsonl
+[ -z "$out" ] || fail "an answer on stdout beside --output"
+for what in '"schema": "bulkhead.report/1"' '"made": "lab"' '"exit": 0' '"Leak": 0'; do
+  grep -qF "$what" report.json || fail "report.json lacks $what"
+done
+grep -q '"schema":"bulkhead.evidence/1"' evidence.jsonl || fail "no evidence"
+[ "$(netns_of "$run")" = 0 ] || fail "namespaces left behind"
+
+expect 0 audit "$sites/two-tenants" --on lab --include red --color never
+head -1 out | grep -q ' LAB  two-tenants' || fail "the first line does not say lab"
+said 'exit 0: as intended'
+
+# Too little asked for.
+expect 4 audit "$sites/two-tenants" --on lab --include nosuchtag
+expect 4 audit "$sites/two-tenants" --on lab --timeout 1 -q
+
+# A lab that stays: probed as it stands, broken, and probed again.
+expect 0 lab up "$sites/two-tenants" --run "$run"
+said "run $run"
+trap '"$bulkhead" lab down "$sites/two-tenants" --run "$run" -q || true; rm -rf "$work"' EXIT
+expect 0 probe "$sites/two-tenants" --on lab --run "$run" --include red
+expect 0 lab exec "$sites/two-tenants" red1 --run "$run" -- ip -o address
+said '10.1.0.11/24'
+expect 7 lab exec "$sites/two-tenants" red1 --run "$run" -- sh -c 'exit 7'
+expect 0 lab exec "$sites/two-tenants" fw --run "$run" -- nft flush table inet bulkhead
+expect 0 lab exec "$sites/two-tenants" fw --run "$run" -- nft delete table inet bulkhead
+expect 1 probe "$sites/two-tenants" --on lab --run "$run" --include red --format junit
+said '<failure type="Leak"'
+expect 0 lab down "$sites/two-tenants" --run "$run"
+[ "$(netns_of "$run")" = 0 ] || fail "namespaces left behind"
+expect 2 lab down "$sites/two-tenants" --run "$run"
+
+[ "$before" = "$(nft list ruleset | sha256sum)" ] || fail "the machine's own ruleset changed"

@@ -1,0 +1,29 @@
+#!/bin/bash
+# Artifacts: complete, the same bytes every time, put in place whole, never over what is not ours.
+. "$(dirname "$0")/lib.sh"
+
+expect 0 compile "$sites/two-tenants" --output a --as-of 2026-12-01
+said 'a/fw/nftables.nft'
+said 'a/probes.json'
+said 'a/manifest.json'
+expect 0 compile "$sites/two-tenants" --output b/ --as-of 2026-12-01 -q
+[ -z "$out$err" ] || fail "-q"
+diff -r a b || fail "two compilations differ"
+file_digest=$(sha256sum <a/fw/nftables.nft | cut -d' ' -f1)
+grep -q "$file_digest" a/manifest.json || fail "the manifest has another digest"
+
+# Over its own output: replaced as a whole, no leftovers of either.
+mkdir -p a/gone && echo x >a/fw/nftables.nft
+expect 0 compile "$sites/two-tenants" --output a --as-of 2026-12-01
+diff -r a b || fail "not replaced as a whole"
+[ "$(find . -name '.[ab].*' | wc -l)" = 0 ] || fail "scratch left behind"
+
+# Over somebody's files: refused, untouched.
+mkdir mine && echo precious >mine/notes.txt
+expect 2 compile "$sites/two-tenants" --output mine
+told 'notes.txt'
+[ "$(ls mine)" = notes.txt ] || fail "touched"
+cp -r a c && echo precious >c/notes.txt
+expect 2 compile "$sites/two-tenants" --output c
+expect 2 compile "$sites/two-tenants" --output mine/notes.txt
+expect 3 compile "$sites/two-tenants" --output nowhere/deep

@@ -1,0 +1,22 @@
+#!/bin/bash
+# One flow: which line decides, by default deny too; classes, hosts and addresses are understood.
+. "$(dirname "$0")/lib.sh"
+
+ask() { expect 0 explain "$sites/two-tenants" --as-of 2026-12-01 "$@"; }
+
+ask --from red --to blue --tcp 22
+said 'DENIED'
+said 'default'
+said 'rule of fw'
+ask --from red1 --to 10.3.0.11 --tcp 2049
+said 'ALLOWED'
+said 'tenants/red.toml:'
+ask --from storage --to red --tcp 22
+said 'DENIED'
+said 'D1'
+ask --from fd00:1::11 --to red2 --udp 9
+said 'inside'
+ask --from red --to blue --icmp echo --format json
+said '"action": "deny"'
+expect 2 explain "$sites/two-tenants" --from 10.3.0.99 --to red --tcp 22
+told 'in no class'
