@@ -197,7 +197,9 @@ Coverage derive_coverage(const policy::Policy& policy, const Inventory& inventor
   const Topology topology(policy, inventory, matrix.universe);
   const CoverageFacts facts{policy, inventory, matrix, topology};
   Coverage coverage = CoverageMaker(facts).make();
-  report_paths(facts, coverage, diagnostics);
+  // A wrong gateway or leg would make every path through it look wrong as well.
+  if (!diagnostics.has_errors())
+    report_paths(facts, coverage, diagnostics);
   report_coverage(facts, coverage, diagnostics);
   return coverage;
 }

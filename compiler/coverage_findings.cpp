@@ -47,7 +47,8 @@ class Findings {
     explicit_denies();
     for (const policy::Never& never : facts_.policy.nevers)
       assertion(never);
-    allowed_without_path();
+    if (!diagnostics_.has_errors())  // else the missing path is only what follows
+      allowed_without_path();
   }
 
  private:

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
-#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "compiler/inventory_checks.h"
 
@@ -38,6 +40,17 @@ std::string vrf_of_segment(const policy::Policy& policy, const std::string& segm
   return found != policy.segments.end() && found->second.vrf ? found->second.vrf->text : "";
 }
 
+// So that "first" in a message is what a reader meets first.
+std::vector<std::pair<const Host*, const Nic*>> nics_by_line(const Inventory& inventory) {
+  std::vector<std::pair<const Host*, const Nic*>> out;
+  for (const auto& [name, host] : inventory.hosts)
+    for (const Nic& nic : host.nics)
+      out.emplace_back(&host, &nic);
+  std::stable_sort(out.begin(), out.end(),
+                   [](const auto& a, const auto& b) { return a.second->at < b.second->at; });
+  return out;
+}
+
 }  // namespace
 
 void check_addresses(const InventoryCheck& check) {
@@ -57,19 +70,18 @@ void check_addresses(const InventoryCheck& check) {
                           {fmt::format("enforcer {} (leg {})", name, leg.interface), leg.at},
                           diagnostics);
     }
-  for (const auto& [name, host] : check.inventory.hosts)
-    for (const Nic& nic : host.nics) {
-      const Owner owner{fmt::format("host {} (NIC {})", name, nic.name), nic.at};
-      const std::string vrf = vrf_of_segment(check.policy, nic.segment.text);
-      for (const auto* own : {&nic.v4, &nic.v6})
-        for (const Address& address : *own)
-          addresses.claim({vrf, address}, address.str(), owner, diagnostics);
-      if (nic.mac)
-        macs.claim(*nic.mac, fmt::format("MAC {:02x}", fmt::join(*nic.mac, ":")), owner,
-                   diagnostics);
-      if (!nic.port_guid.empty())
-        guids.claim(nic.port_guid, "GUID " + nic.port_guid, owner, diagnostics);
-    }
+  for (const auto& [host, nic_of_host] : nics_by_line(check.inventory)) {
+    const Nic& nic = *nic_of_host;
+    const Owner owner{fmt::format("host {} (NIC {})", host->name, nic.name), nic.at};
+    const std::string vrf = vrf_of_segment(check.policy, nic.segment.text);
+    for (const auto* own : {&nic.v4, &nic.v6})
+      for (const Address& address : *own)
+        addresses.claim({vrf, address}, address.str(), owner, diagnostics);
+    if (nic.mac)
+      macs.claim(*nic.mac, fmt::format("MAC {:02x}", fmt::join(*nic.mac, ":")), owner, diagnostics);
+    if (!nic.port_guid.empty())
+      guids.claim(nic.port_guid, "GUID " + nic.port_guid, owner, diagnostics);
+  }
 }
 
 }  // namespace bulkhead::compiler

@@ -37,6 +37,13 @@ void check_address(const InventoryCheck& check, const Host& host, const Nic& nic
                          address == holder->base ? "network" : "broadcast", holder->str()));
 }
 
+// An address that could not be read is not a missing one.
+bool is_told(const Diagnostics& diagnostics, SourcePos at) {
+  return std::any_of(diagnostics.all().begin(), diagnostics.all().end(), [&](const auto& found) {
+    return found.at.file == at.file && found.at.line == at.line;
+  });
+}
+
 void check_nic(const InventoryCheck& check, const Host& host, const Nic& nic) {
   const Segment* segment = find_segment(check.policy, nic.segment.text);
   if (!segment) {
@@ -50,7 +57,7 @@ void check_nic(const InventoryCheck& check, const Host& host, const Nic& nic) {
           did_you_mean(nic.segment.text, known));
     return;
   }
-  if (nic.v4.empty() && nic.v6.empty() && !host.spare)
+  if (nic.v4.empty() && nic.v6.empty() && !host.spare && !is_told(check.diagnostics, nic.at))
     check.diagnostics.error("missing-address", nic.at,
                             fmt::format("NIC {} of host {} has no address", nic.name, host.name),
                             "a class is its addresses: say v4, v6 or both");

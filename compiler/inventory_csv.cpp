@@ -184,12 +184,12 @@ void read_hosts_csv(const Name& file, const InventorySource& source,
   }
 }
 
-PortGuids read_guids_csv(const Name& file, const InventorySource& source) {
-  PortGuids out;
+std::optional<PortGuids> read_guids_csv(const Name& file, const InventorySource& source) {
   const std::vector<std::string_view> columns = {"host", "nic", "port_guid"};
   const auto sheet = read_sheet(file, source, columns, columns);
   if (!sheet)
-    return out;
+    return std::nullopt;
+  PortGuids out;
   for (const auto& cells : sheet->table.rows) {
     const Row row(*sheet, cells, source.diagnostics);
     const Name guid = row.cell("port_guid");

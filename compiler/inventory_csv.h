@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -18,6 +19,8 @@ void read_hosts_csv(const Name& file, const InventorySource& source,
 
 // host,nic,port_guid: what `port_guid = "guids.csv"` of a NIC refers to. Keys: host and NIC.
 using PortGuids = std::map<std::pair<std::string, std::string>, Name>;
-[[nodiscard]] PortGuids read_guids_csv(const Name& file, const InventorySource& source);
+// Nothing where the file as a whole could not be used.
+[[nodiscard]] std::optional<PortGuids> read_guids_csv(const Name& file,
+                                                      const InventorySource& source);
 
 }  // namespace bulkhead::compiler

@@ -108,9 +108,11 @@ class HostReader {
     const auto [file, is_new] = guid_files_.try_emplace(guid.text);
     if (is_new)
       file->second = read_guids_csv(guid, source_);
+    if (!file->second)
+      return;
     for (Host& host : group) {
-      const auto found = file->second.find({host.name, nic_name.text});
-      if (found != file->second.end())
+      const auto found = file->second->find({host.name, nic_name.text});
+      if (found != file->second->end())
         host.nics.back().port_guid = guid_field(found->second, diagnostics_);
       else
         diagnostics_.error(
@@ -174,7 +176,7 @@ class HostReader {
   Diagnostics& diagnostics_;
   std::map<std::string, Host>& hosts_;
   std::set<std::string> from_tables_;
-  std::map<std::string, PortGuids> guid_files_;
+  std::map<std::string, std::optional<PortGuids>> guid_files_;
 };
 
 }  // namespace

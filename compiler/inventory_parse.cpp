@@ -123,7 +123,7 @@ Enforcer read_enforcer(const Name& name, TomlTable& table, const InventorySource
   out.at = name.at;
   check_name("enforcer", name, diagnostics);
   table.require("kind");
-  out.kind = one_of(table.name("kind"), kEnforcerKinds, EnforcerKind::Router, diagnostics);
+  out.kind = one_of(table.name("kind"), kEnforcerKinds, EnforcerKind::Switch, diagnostics);
   const bool ours = out.kind == EnforcerKind::Router || out.kind == EnforcerKind::Bridge ||
                     out.kind == EnforcerKind::Ib;
   out.manage = one_of(table.name("manage"), kManages, ours ? Manage::Bulkhead : Manage::Declared,

@@ -45,13 +45,10 @@ Site load(const policy::FileReader& read, const std::string& display_prefix, pol
     enforcers.push_back(name);
   policy::validate_names(site.policy, enforcers, diagnostics);
   validate_inventory(site.inventory, site.policy, diagnostics);
-  // A wrong gateway or prefix would make every path through it look wrong as well.
-  const bool facts_hold = !diagnostics.has_errors();
   policy::Universe universe = make_universe(site.policy, site.inventory);
   policy::validate_flows(site.policy, universe, as_of, diagnostics);
   site.matrix = policy::derive(site.policy, universe, as_of);
-  if (facts_hold)
-    site.coverage = derive_coverage(site.policy, site.inventory, site.matrix, diagnostics);
+  site.coverage = derive_coverage(site.policy, site.inventory, site.matrix, diagnostics);
   diagnostics.sort();
   return site;
 }

@@ -1,0 +1,83 @@
+#include "compiler/site.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/compiler/site_text.h"
+
+namespace bulkhead {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr const char* kPolicy = R"(name = "one"
+[tenant.t]
+[segment.s]
+tenant = "t"
+vlan = 1
+v4 = "10.0.0.0/24"
+gateway = "fw"
+inside = "open"
+)";
+constexpr const char* kInventory = R"([enforcer.fw]
+kind = "router"
+[enforcer.fw.legs]
+e0 = { segment = "s", v4 = "10.0.0.1/24" }
+[host.h]
+nic.e0 = { segment = "s", v4 = "10.0.0.5" }
+)";
+
+TEST(Site, OfSyntaxErrorsTheFirstOfEachFileAndNothingThatFollowsFromIt) {
+  const auto site = site_of("name = \"x\n", "[enforcer\n[host.h]\n");
+  EXPECT_THAT(findings(site),
+              ElementsAre("error toml-syntax policy.toml:1", "error toml-syntax inventory.toml:1"));
+  EXPECT_FALSE(site.ok());
+}
+
+TEST(Site, AFolderThatIsNotThereIsAFinding) {
+  const auto site = compiler::load_site(std::filesystem::path("/nonexistent/site"), kToday);
+  EXPECT_FALSE(site.ok());
+  EXPECT_THAT(rendered(site), HasSubstr("policy.toml"));
+}
+
+TEST(Site, TheDigestIsOfTheFilesAndTheDate) {
+  const auto site = site_of(kPolicy, kInventory);
+  ASSERT_TRUE(site.ok()) << rendered(site);
+  EXPECT_EQ(site_of(kPolicy, kInventory).policy_digest, site.policy_digest);
+  EXPECT_NE(site_of(kPolicy, std::string(kInventory) + "# more\n").policy_digest,
+            site.policy_digest);
+  const auto tomorrow = compiler::load_site(
+      policy::memory_reader({{"policy.toml", kPolicy}, {"inventory.toml", kInventory}}),
+      *policy::parse_date("2026-12-02"));
+  EXPECT_NE(tomorrow.policy_digest, site.policy_digest);
+  EXPECT_EQ(tomorrow.matrix.as_of, *policy::parse_date("2026-12-02"));
+}
+
+// What is wrong in one place never keeps the rest from being looked at.
+TEST(Site, MistakesOfEveryStageAreToldInOneRun) {
+  const auto site = site_of(std::string(kPolicy) + R"([service.ssh]
+tcp = [22]
+[[flow]]
+id = "F1"
+from = "s"
+to = "nowhere"
+services = ["ssh"]
+why = "w"
+[[flow]]
+id = "F2"
+from = "s"
+to = "s"
+services = ["ssh"]
+action = "deny"
+why = "w"
+)",
+                            std::string(kInventory) +
+                                "[host.k]\nnic.e0 = { segment = \"s\", v4 = "
+                                "\"10.0.9.5\" }\n");
+  EXPECT_THAT(findings(site), ElementsAre("error unknown-name policy.toml:14",
+                                          "error not-enforced-here policy.toml:17",
+                                          "error address-outside-segment inventory.toml:8"));
+}
+
+}  // namespace
+}  // namespace bulkhead
