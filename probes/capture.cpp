@@ -119,7 +119,8 @@ void Capture::on_ready(std::uint32_t) {
 }
 
 void Capture::drain() {
-  while (read_batch()) {
+  constexpr int kMost = 1000;  // batches: a flood never ends by itself
+  for (int i = 0; i < kMost && read_batch(); ++i) {
   }
 }
 

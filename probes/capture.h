@@ -30,7 +30,7 @@ class Capture final : public Watcher {
   Capture& operator=(const Capture&) = delete;
 
   void on_ready(std::uint32_t events) override;
-  void drain();
+  void drain();  // what is there, within reason
   // Packets that did not fit the socket's buffer since the last call.
   [[nodiscard]] std::uint64_t take_lost();
 

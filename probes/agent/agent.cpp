@@ -69,7 +69,7 @@ int Agent::run(int stop_fd) {
     const bool more = dials_.pump();
     const bool hurry = more || !collects_.empty();
     const std::size_t handled = loop_.run_once(hurry ? 0ms : 1000ms);
-    if (handled == 0 && !collects_.empty())
+    if (!collects_.empty() && (handled == 0 || EventLoop::Clock::now() > collect_latest_))
       finish_collect();
     output_.flush();
   }
@@ -163,6 +163,7 @@ void Agent::on(Dial dial) {
 void Agent::on(const Collect& collect) {
   dials_.end_round(collect.round);
   collects_.push_back(collect);
+  collect_latest_ = EventLoop::Clock::now() + 200ms;
 }
 
 void Agent::on(const Stop&) {

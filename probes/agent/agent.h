@@ -62,7 +62,10 @@ class Agent final : public Watcher, private ArrivalSink {
   Hello me_;
   bool met_ = false;  // hello came
   std::uint32_t generation_ = 0;
-  std::vector<Collect> collects_;  // asked for; answered once the sockets are read empty
+  // Asked for; answered once the sockets are read empty, or, on a host that always has more to
+  // read, at the latest then.
+  std::vector<Collect> collects_;
+  EventLoop::Clock::time_point collect_latest_;
   std::optional<int> exit_;
 };
 
