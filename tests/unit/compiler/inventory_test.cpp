@@ -214,10 +214,10 @@ labels = ["worker"]
 nic.e0 = { segment = "nowhere", v4 = "10.9.0.6" }
 nic.e1 = { segment = "red-be", v4 = "10.2.0.1" }
 )");
-  EXPECT_THAT(findings(site), ElementsAre("error address-outside-segment inventory.toml:9",
+  EXPECT_THAT(findings(site), ElementsAre("warning binds-nothing policy.toml:29",
+                                          "error address-outside-segment inventory.toml:9",
                                           "error unknown-name inventory.toml:12",
-                                          "error duplicate-address inventory.toml:13",
-                                          "warning binds-nothing policy.toml:30"));
+                                          "error duplicate-address inventory.toml:13"));
 }
 
 TEST(Inventory, OneAddressMayLiveInTwoVrfs) {
