@@ -148,6 +148,7 @@ class Planner {
     probe.transport = shot.transport;
     probe.payload = shot.payload;
     probe.port = shot.port;
+    probe.sport = shot.sport;
     probe.size = shot.size;
     probe.expect = shot.expect;
     probe.cause = shot.expect == Expect::Deny ? coverage.cause : Cause::None;

@@ -50,6 +50,8 @@ struct Probe {
   Transport transport = Transport::Tcp;
   Payload payload = Payload::Token;
   std::uint16_t port = 0;  // destination port; ICMP: row of policy::kIcmpQueries
+  // Source port that the service demands (DHCP); 0: a fresh one for each try.
+  std::uint16_t sport = 0;
   std::uint16_t size = 0;  // bytes after the token, UDP only
   Expect expect = Expect::Deny;
   Cause cause = Cause::None;  // of a deny

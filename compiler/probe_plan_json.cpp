@@ -31,10 +31,10 @@ std::string end_text(const ProbeEnd& end, const Site& site) {
 
 std::string probe_text(const Probe& probe, const Site& site) {
   return fmt::format(
-      R"({{"id":"{}","from":{},"to":{},"transport":"{}","payload":"{}","port":{},"size":{},)"
+      R"({{"id":"{}","from":{},"to":{},"transport":"{}","payload":"{}","port":{},"sport":{},"size":{},)"
       R"("expect":"{}","cause":"{}","enforcer":{},"rule":{}}})",
       probe.id, end_text(probe.from, site), end_text(probe.to, site), to_string(probe.transport),
-      to_string(probe.payload), probe.port, probe.size, to_string(probe.expect),
+      to_string(probe.payload), probe.port, probe.sport, probe.size, to_string(probe.expect),
       to_string(probe.cause), json_text(probe.enforcer), json_text(probe.rule));
 }
 
@@ -57,8 +57,8 @@ class Reader {
   explicit Reader(const Site& site) : universe_(site.matrix.universe) {}
 
   Probe probe(const json& in) const {
-    only(in, {"id", "from", "to", "transport", "payload", "port", "size", "expect", "cause",
-              "enforcer", "rule"});
+    only(in, {"id", "from", "to", "transport", "payload", "port", "sport", "size", "expect",
+              "cause", "enforcer", "rule"});
     Probe out;
     out.id = in.at("id").get<std::string>();
     out.from = end(in.at("from"));
@@ -67,6 +67,7 @@ class Reader {
     out.payload =
         named(in.at("payload"), {Payload::Token, Payload::RoceRequest, Payload::RoceAcknowledge});
     out.port = number(in.at("port"));
+    out.sport = number(in.at("sport"));
     out.size = number(in.at("size"));
     out.expect = named(in.at("expect"), {Expect::Allow, Expect::Deny});
     out.cause = named(in.at("cause"),

@@ -64,7 +64,10 @@ void add_allowed_ports(const Said& allowed, Kind kind, std::vector<Shot>& shots)
     const auto [first, last] = piece->ports;
     const auto middle = static_cast<std::uint16_t>(first + (last - first) / 2);
     for (const std::uint16_t port : std::set<std::uint16_t>{first, middle, last}) {
-      Shot shot{transport_of(kind), port, Payload::Token, 0, Expect::Allow, join(piece->rules)};
+      Shot shot{.transport = transport_of(kind),
+                .port = port,
+                .expect = Expect::Allow,
+                .rule = join(piece->rules)};
       if (kind == Kind::Udp) {
         shot.size = kLargePayload;
         shots.push_back(shot);
@@ -112,8 +115,10 @@ void add_ports(const policy::Matrix& matrix, const Cell* cell, Kind kind,
     // One size is enough here: a filter that lets later fragments through without their first one
     // delivers no datagram, and the small one shows what a first fragment's ports would meet.
     const std::uint16_t size = kind == Kind::Udp ? kSmallPayload : std::uint16_t{0};
-    shots.push_back(
-        {transport_of(kind), port, Payload::Token, size, Expect::Deny, denying_rule(denied, port)});
+    shots.push_back({.transport = transport_of(kind),
+                     .port = port,
+                     .size = size,
+                     .rule = denying_rule(denied, port)});
   }
 }
 
@@ -121,14 +126,16 @@ void add_echo(const Cell* cell, std::vector<Shot>& shots) {
   const Said allowed(cell, Kind::Icmp, Action::Allow);
   const Said denied(cell, Kind::Icmp, Action::Deny);
   const Piece* allow = allowed.at(kEcho);
-  shots.push_back({Transport::Icmp, kEcho, Payload::Token, 0, allow ? Expect::Allow : Expect::Deny,
-                   allow ? join(allow->rules) : denying_rule(denied, kEcho)});
+  shots.push_back({.transport = Transport::Icmp,
+                   .port = kEcho,
+                   .expect = allow ? Expect::Allow : Expect::Deny,
+                   .rule = allow ? join(allow->rules) : denying_rule(denied, kEcho)});
 }
 
-bool roce_is_named(const policy::Matrix& matrix) {
-  return std::any_of(matrix.services.begin(), matrix.services.end(), [](const auto& service) {
+bool is_named(const policy::Matrix& matrix, Kind kind) {
+  return std::any_of(matrix.services.begin(), matrix.services.end(), [&](const auto& service) {
     return std::any_of(service.terms.begin(), service.terms.end(),
-                       [](const policy::Traffic& term) { return term.key.kind == Kind::Roce; });
+                       [&](const policy::Traffic& term) { return term.key.kind == kind; });
   });
 }
 
@@ -138,11 +145,16 @@ void add_roce(const policy::Matrix& matrix, const Cell* cell, const Cell* back,
   const Said allowed(cell, Kind::Roce, Action::Allow);
   const Said denied(cell, Kind::Roce, Action::Deny);
   const Said allowed_back(back, Kind::Roce, Action::Allow);
-  if (!roce_is_named(matrix) && !allowed.any() && !denied.any() && !allowed_back.any())
+  if (!is_named(matrix, Kind::Roce) && !allowed.any() && !denied.any() && !allowed_back.any())
     return;
   const std::string deny = denying_rule(denied, 0);
   const auto shot = [](Payload payload, Expect expect, std::string rule) {
-    return Shot{Transport::Udp, policy::kRocePort, payload, kSmallPayload, expect, std::move(rule)};
+    return Shot{.transport = Transport::Udp,
+                .port = policy::kRocePort,
+                .payload = payload,
+                .size = kSmallPayload,
+                .expect = expect,
+                .rule = std::move(rule)};
   };
   if (allowed.any()) {
     shots.push_back(shot(Payload::RoceRequest, Expect::Allow, join(allowed.pieces[0]->rules)));
@@ -156,17 +168,36 @@ void add_roce(const policy::Matrix& matrix, const Cell* cell, const Cell* back,
     shots.push_back(shot(Payload::RoceAcknowledge, Expect::Deny, deny));
 }
 
+// A lease is renewed by unicast from the client's port to the server's (RFC 2131 4.1, RFC
+// 8415 7.2). The source port is part of the service here. The port of relays is the server's own,
+// on which the sender may be listening for its denied probes, so the client's stands for both.
+void add_dhcp(const policy::Matrix& matrix, const Cell* cell, Family family,
+              std::vector<Shot>& shots) {
+  const Said allowed(cell, Kind::Dhcp, Action::Allow);
+  const Said denied(cell, Kind::Dhcp, Action::Deny);
+  if (!is_named(matrix, Kind::Dhcp) && !allowed.any() && !denied.any())
+    return;
+  Shot shot{.transport = Transport::Udp, .size = kSmallPayload};
+  shot.sport = family == Family::V4 ? 68 : 546;
+  shot.port = family == Family::V4 ? 67 : 547;
+  if (Said(cell, Kind::Udp, Action::Allow).at(shot.port))
+    return;  // allowed, and probed, by its port
+  shot.expect = allowed.any() ? Expect::Allow : Expect::Deny;
+  shot.rule = allowed.any() ? join(allowed.pieces[0]->rules) : denying_rule(denied, 0);
+  shots.push_back(std::move(shot));
+}
+
 bool carried_by_us(const Piece& piece) {
   switch (piece.key.kind) {
     case Kind::Tcp:
     case Kind::Udp:
     case Kind::Roce:
+    case Kind::Dhcp:
       return true;
     case Kind::Icmp:
       return piece.ports.first == kEcho && piece.ports.last == kEcho;
     case Kind::Sctp:
     case Kind::Ip:
-    case Kind::Dhcp:
     case Kind::Ib:
     case Kind::GpuDirect:
       return false;
@@ -190,8 +221,12 @@ std::vector<Shot> reachability(const std::vector<std::uint16_t>& canary_ports) {
   std::vector<Shot> shots;
   const std::string rule(policy::kRuleInside);
   if (!canary_ports.empty())
-    shots.push_back({Transport::Tcp, canary_ports[0], Payload::Token, 0, Expect::Allow, rule});
-  shots.push_back({Transport::Icmp, kEcho, Payload::Token, 0, Expect::Allow, rule});
+    shots.push_back({.transport = Transport::Tcp,
+                     .port = canary_ports[0],
+                     .expect = Expect::Allow,
+                     .rule = rule});
+  shots.push_back(
+      {.transport = Transport::Icmp, .port = kEcho, .expect = Expect::Allow, .rule = rule});
   return shots;
 }
 
@@ -208,6 +243,7 @@ CellTraffic traffic_of(const policy::Matrix& matrix, const Cell* cell, const Cel
   add_ports(matrix, cell, Kind::Udp, canary_ports, traffic.shots);
   add_echo(cell, traffic.shots);
   add_roce(matrix, cell, back, traffic.shots);
+  add_dhcp(matrix, cell, family, traffic.shots);
   if (cell) {
     for (const Piece& piece : cell->pieces) {
       if (!carried_by_us(piece) && exists_in(family, piece))

@@ -14,10 +14,11 @@ namespace bulkhead::compiler {
 struct Shot {
   Transport transport = Transport::Tcp;
   std::uint16_t port = 0;
+  std::uint16_t sport = 0;  // 0: any
   Payload payload = Payload::Token;
   std::uint16_t size = 0;
   Expect expect = Expect::Deny;
-  std::string rule;
+  std::string rule{};
   auto operator<=>(const Shot&) const = default;
 };
 

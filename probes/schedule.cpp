@@ -31,7 +31,9 @@ DialTry exchange(const Probe& probe, const std::string& name, TupleSource& tuple
   out.what.probe = name;
   out.what.transport = probe.transport;
   out.what.payload = probe.payload;
-  out.what.tuple = tuples.fresh(probe.transport, probe.from.address, probe.to.address, port);
+  out.what.tuple = probe.sport == 0
+                       ? tuples.fresh(probe.transport, probe.from.address, probe.to.address, port)
+                       : Tuple{probe.from.address, probe.sport, probe.to.address, port};
   out.size = probe.size;
   return out;
 }
@@ -45,7 +47,8 @@ class AllowedFlows {
       // A large datagram or a RoCE header fails for reasons of its own; only plain exchanges show
       // that a host is well.
       if (probe.expect != compiler::Expect::Allow || probe.payload != Payload::Token ||
-          probe.size == compiler::kLargePayload || probe.from.agentless || probe.to.agentless)
+          probe.sport != 0 || probe.size == compiler::kLargePayload || probe.from.agentless ||
+          probe.to.agentless)
         continue;
       by_source_[probe.from.host].push_back(i);
       by_target_[probe.to.host].push_back(i);
@@ -147,6 +150,7 @@ class RoundMaker {
   std::size_t anchor(Probe probe) {
     probe.from = probe.to;
     probe.payload = Payload::Token;
+    probe.sport = 0;
     add_control(ControlKind::Anchor, probe);
     return round_.controls.size() - 1;
   }
