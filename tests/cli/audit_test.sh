@@ -27,7 +27,7 @@ expect 4 audit "$sites/two-tenants" --on lab --timeout 1 -q
 # A lab that stays: probed as it stands, broken, and probed again.
 expect 0 lab up "$sites/two-tenants" --run "$run"
 said "run $run"
-trap '"$bulkhead" lab down "$sites/two-tenants" --run "$run" -q || true; rm -rf "$work"' EXIT
+trap '"$bulkhead" lab down "$sites/two-tenants" --run "$run" -q 2>/dev/null || true; rm -rf "$work"' EXIT
 expect 0 probe "$sites/two-tenants" --on lab --run "$run" --include red
 expect 0 lab exec "$sites/two-tenants" red1 --run "$run" -- ip -o address
 said '10.1.0.11/24'
@@ -38,6 +38,6 @@ expect 1 probe "$sites/two-tenants" --on lab --run "$run" --include red --format
 said '<failure type="Leak"'
 expect 0 lab down "$sites/two-tenants" --run "$run"
 [ "$(netns_of "$run")" = 0 ] || fail "namespaces left behind"
-expect 2 lab down "$sites/two-tenants" --run "$run"
+expect 3 lab down "$sites/two-tenants" --run "$run"
 
 [ "$before" = "$(nft list ruleset | sha256sum)" ] || fail "the machine's own ruleset changed"

@@ -8,7 +8,7 @@ interrupted_by() {
   "$bulkhead" audit "$sites/two-tenants" --on lab --run "$run" >out 2>err &
   local pid=$!
   for _ in $(seq 200); do
-    ip netns list | grep -q "^bh-two-tenants-$run" && break
+    ip netns list 2>/dev/null | grep -q "^bh-two-tenants-$run" && break
     sleep 0.05
   done
   sleep 0.5
@@ -16,7 +16,7 @@ interrupted_by() {
   wait "$pid" || got=$?
   last="audit, SIG$signal"
   [ "$got" = "$want" ] || fail "exited $got, not $want"
-  ! ip netns list | grep -q "^bh-two-tenants-$run" || fail "namespaces left behind"
+  ! ip netns list 2>/dev/null | grep -q "^bh-two-tenants-$run" || fail "namespaces left behind"
 }
 interrupted_by TERM 143
 interrupted_by INT 130

@@ -19,7 +19,7 @@ bad 'say where: --on lab' audit "$sites/two-tenants"
 bad 'wants --output DIR' compile "$sites/two-tenants"
 bad '--from and --to' explain "$sites/two-tenants" --tcp 22
 bad 'which traffic' explain "$sites/two-tenants" --from red --to blue
-bad 'did you mean `blue`?' explain "$sites/two-tenants" --from red --to bleu --tcp 22
+bad 'did you mean `blue`?' explain "$sites/two-tenants" --from red --to blu --tcp 22
 bad '--run NAME' probe "$sites/two-tenants" --on lab
 bad 'nosuch' check nosuch
 bad 'takes: SITE HOST' lab exec "$sites/two-tenants"

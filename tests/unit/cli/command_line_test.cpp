@@ -20,7 +20,7 @@ struct Mistake {
 TEST(CommandLine, EachMistakeIsToldWithAHint) {
   const Mistake kMistakes[] = {
       {{}, "see `bulkhead --help`"},
-      {{"chekc", "s"}, "did you mean `check`?"},
+      {{"chek", "s"}, "did you mean `check`?"},
       {{"frobnicate"}, "see `bulkhead --help`"},
       {{"lab"}, "`lab up`, `lab down`, `lab exec`"},
       {{"import", "xls", "f"}, "`import csv`"},
