@@ -13,11 +13,11 @@ using bulkhead::policy::Flow;
 std::vector<Flow> read(const std::string& text, bool& sound) {
   bulkhead::SourceMap sources;
   bulkhead::Diagnostics diagnostics;
-  const auto file = read_source(bulkhead::policy::memory_reader({{"x", text}}), "x", "", {},
-                                sources, diagnostics);
+  const auto file = bulkhead::policy::read_source(bulkhead::policy::memory_reader({{"x", text}}),
+                                                  "x", "", {}, sources, diagnostics);
   std::vector<Flow> flows;
   if (file)
-    flows = parse_flow_csv(*file, sources, diagnostics);
+    flows = bulkhead::policy::parse_flow_csv(*file, sources, diagnostics);
   sound = !diagnostics.has_errors();
   return flows;
 }
