@@ -88,8 +88,13 @@ TEST(BadInput, ManyMistakesAreStillQuick) {
   std::string text = kBasePolicy;
   for (int i = 0; i < 5000; ++i)
     text += "[[flow]]\nid = \"F" + std::to_string(i) +
-            "\"\nfrom = \"red-b\"\nto = \"bleu-a\"\nservices = [\"shh\"]\n";
-  EXPECT_EQ(check({{"policy.toml", text}}, kBaseClasses).diagnostics.error_count(), 15000U);
+            "\"\nfrom = \"red-b\"\nto = \"bleu-a\"\nservices = [\"shh\"]\nwhy = \"\u00fc\"\n";
+  const auto begin = std::chrono::steady_clock::now();
+  const Checked checked = check({{"policy.toml", text}}, kBaseClasses);
+  EXPECT_EQ(checked.diagnostics.error_count(), 15000U);
+  EXPECT_GT(checked.rendered().size(), 1000000U);
+  // Quadratic in the file this would take minutes.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
 }
 
 TEST(BadInput, ByteOrderMarkAndCrlfAreNotMistakes) {
