@@ -148,7 +148,9 @@ const Node* opaque(const toml::node* node) {
 
 TomlTable::TomlTable(const TomlDocument::Content& content, const Node* table, std::string what,
                      SourcePos at)
-    : content_(&content), table_(table), what_(std::move(what)), at_(at) {}
+    : content_(&content), table_(table), what_(std::move(what)), at_(at) {
+  known_.reserve(16);
+}
 
 const TomlTable::Node* TomlTable::find(std::string_view key) {
   known_.push_back(key);

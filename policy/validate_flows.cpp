@@ -27,15 +27,14 @@ class SelectionCheck {
   // A selector that many flows share is told once, where it is first written.
   void check(const std::vector<Selector>& selectors) {
     for (const Selector& selector : selectors) {
-      if (selector.what != Selector::What::Unresolved && seen_.insert(selector.str()).second)
-        check_one(selector);
+      if (selector.what != Selector::What::Unresolved && selections_.of(selector).empty() &&
+          seen_.insert(selector.str()).second)
+        report(selector);
     }
   }
 
  private:
-  void check_one(const Selector& selector) {
-    if (!selections_.of(selector).empty())
-      return;
+  void report(const Selector& selector) {
     const bool known = selector.label.empty() ||
                        std::binary_search(labels_.begin(), labels_.end(), selector.label);
     // A misspelt segment or tenant leaves others without members: that is told already.
@@ -94,8 +93,11 @@ Carriers common_of(const std::set<Carriers>& from, const std::set<Carriers>& to)
 Carriers needs_of(const Service& service) {
   Carriers out = 0;
   for (const Traffic& term : service.terms) {
-    for (const PortRange& range : term.ports)
+    for (const PortRange& range : term.ports) {
       out = static_cast<Carriers>(out | carriers(term.key, range.first));
+      if (term.key.kind != Kind::Icmp)
+        break;  // only ICMP queries differ in their families
+    }
   }
   return out;
 }

@@ -1,6 +1,7 @@
 // Things that must not be one: prefixes of one VRF, names after cleaning, partition keys, ids.
 #include <algorithm>
 #include <tuple>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -203,7 +204,7 @@ void check_groups(const Policy& policy, Diagnostics& diagnostics) {
 }
 
 void check_ids(const Policy& policy, Diagnostics& diagnostics) {
-  std::map<std::string_view, SourcePos> seen;
+  std::unordered_map<std::string_view, SourcePos> seen;
   const auto check = [&](const std::string& id, SourcePos at) {
     if (id.empty())
       return;

@@ -12,11 +12,10 @@ bool continues(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
-// Length of the well-formed sequence at the start of `text`, or 0 (RFC 3629 section 4).
+// Length of the well-formed sequence of two to four bytes at the start of `text`, or 0 (RFC 3629
+// section 4).
 std::size_t utf8_length(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
-  if (lead < 0x80)
-    return 1;
   const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
   if (lead < 0xc2 || lead > 0xf4 || text.size() < length)
     return 0;
@@ -60,6 +59,10 @@ std::string_view trimmed(std::string_view text) {
 
 std::size_t first_bad_utf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
+    if (static_cast<unsigned char>(text[at]) < 0x80) {
+      ++at;
+      continue;
+    }
     const std::size_t length = utf8_length(text.substr(at, 4));
     if (length == 0)
       return at;
