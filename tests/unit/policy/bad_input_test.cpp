@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 
@@ -24,6 +24,11 @@ std::string repeated(const std::string& text, int times) {
   for (int i = 0; i < times; ++i)
     out += text;
   return out;
+}
+
+// Of this process: a busy machine is not a slow parser.
+double cpu_seconds_since(std::clock_t begin) {
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
 TEST(BadInput, EachHasItsCode) {
@@ -64,13 +69,11 @@ TEST(BadInput, EachHasItsCode) {
       {"name = \"x\"\nservice.a.tcp = \"99999999999999999999\"\n", "bad-port"},
   };
   for (const auto& [text, code] : cases) {
-    const auto begin = std::chrono::steady_clock::now();
+    const std::clock_t begin = std::clock();
     const Checked checked = check({{"policy.toml", text}}, {});
     EXPECT_THAT(checked.codes(), ElementsAre(code)) << text.substr(0, 60);
     EXPECT_LT(checked.rendered().size(), 4096U) << text.substr(0, 60);
-    // Generous: sanitizers on, a busy machine.
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20))
-        << text.substr(0, 60);
+    EXPECT_LT(cpu_seconds_since(begin), 20) << text.substr(0, 60);  // generous: sanitizers
   }
 }
 
@@ -89,12 +92,12 @@ TEST(BadInput, ManyMistakesAreStillQuick) {
   for (int i = 0; i < 5000; ++i)
     text += "[[flow]]\nid = \"F" + std::to_string(i) +
             "\"\nfrom = \"red-b\"\nto = \"bleu-a\"\nservices = [\"shh\"]\nwhy = \"\u00fc\"\n";
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();
   const Checked checked = check({{"policy.toml", text}}, kBaseClasses);
   EXPECT_EQ(checked.diagnostics.error_count(), 15000U);
   EXPECT_GT(checked.rendered().size(), 1000000U);
   // Quadratic in the file this would take minutes.
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+  EXPECT_LT(cpu_seconds_since(begin), 30);
 }
 
 TEST(BadInput, ByteOrderMarkAndCrlfAreNotMistakes) {
