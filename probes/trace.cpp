@@ -288,8 +288,8 @@ void Tracer::State::release(std::uint32_t id) {
   const auto found = packets.find(id);
   if (found == packets.end())
     return;
-  if (found->second.held)
-    say(*found->second.held);
+  if (const auto& word = found->second.held)
+    say(*word);
   packets.erase(found);
 }
 
