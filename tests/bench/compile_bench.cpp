@@ -1,0 +1,53 @@
+// How long from the text of a site to its ruleset. The arguments are flows.
+#include <benchmark/benchmark.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "compiler/ir.h"
+#include "compiler/targets/nftables.h"
+#include "generated_site.h"
+
+namespace bulkhead::bench {
+namespace {
+
+constexpr auto kAsOf = std::chrono::year(2026) / 12 / 1;
+
+std::string ruleset(const compiler::Site& site) {
+  return compiler::nftables(compiler::ir::make_enforcer(site, site.coverage.views.front())).text;
+}
+
+void from_text_to_ruleset(benchmark::State& state) {
+  const Generated generated = many_flows(static_cast<std::size_t>(state.range(0)));
+  for (auto _ : state) {
+    const compiler::Site site = compiler::load_site(generated.reader(), kAsOf);
+    if (!site.ok())
+      state.SkipWithError("the generated site has errors");
+    benchmark::DoNotOptimize(ruleset(site));
+  }
+}
+BENCHMARK(from_text_to_ruleset)
+    ->Arg(5'000)
+    ->Arg(10'000)
+    ->Arg(100'000)
+    ->Unit(benchmark::kMillisecond);
+
+void read_and_check(benchmark::State& state) {
+  const Generated generated = many_flows(static_cast<std::size_t>(state.range(0)));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(compiler::load_site(generated.reader(), kAsOf));
+}
+BENCHMARK(read_and_check)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
+
+void emit(benchmark::State& state) {
+  const Generated generated = many_flows(static_cast<std::size_t>(state.range(0)));
+  const compiler::Site site = compiler::load_site(generated.reader(), kAsOf);
+  for (auto _ : state)
+    benchmark::DoNotOptimize(ruleset(site));
+}
+BENCHMARK(emit)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace bulkhead::bench
+
+BENCHMARK_MAIN();

@@ -1,0 +1,44 @@
+// usage: bench_ruleset flows|sources|ports|prefixes SIZE     writes the ruleset of a generated site
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "compiler/ir.h"
+#include "compiler/targets/nftables.h"
+#include "generated_site.h"
+
+namespace {
+
+struct Kind {
+  std::string_view name;
+  bulkhead::bench::Generated (*make)(std::size_t);
+};
+constexpr Kind kKinds[] = {
+    {"flows", [](std::size_t n) { return bulkhead::bench::many_flows(n); }},
+    {"sources", bulkhead::bench::many_sources},
+    {"ports", bulkhead::bench::many_ports},
+    {"prefixes", bulkhead::bench::many_prefixes},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace bulkhead;
+  for (const Kind& kind : kKinds) {
+    if (argc != 3 || kind.name != argv[1])
+      continue;
+    const auto generated = kind.make(std::strtoul(argv[2], nullptr, 10));
+    const auto site = compiler::load_site(generated.reader(), std::chrono::year(2026) / 12 / 1);
+    if (!site.ok()) {
+      std::fputs(render(site.diagnostics, site.sources, false).substr(0, 4000).c_str(), stderr);
+      return 2;
+    }
+    const auto out =
+        compiler::nftables(compiler::ir::make_enforcer(site, site.coverage.views.front()));
+    std::fputs(out.text.c_str(), stdout);
+    std::fprintf(stderr, "%zu elements, %zu bytes\n", out.elements, out.text.size());
+    return 0;
+  }
+  std::fputs("usage: bench_ruleset flows|sources|ports|prefixes SIZE\n", stderr);
+  return 2;
+}
