@@ -74,9 +74,9 @@ Generated many_flows(std::size_t flows, std::size_t per_pair) {
       for (std::size_t host = 0; host < 2; ++host)
         out.host(n, label * 2 + host, fmt::format("k{}", label));
   }
-  // Class (s0.k0) -> (s1.k0) with udp 5000 comes first: the packets that are measured.
+  // The measured packets, s0.k0 -> s1.k0 with udp 5000, meet the last rule of their pair.
   for (std::size_t k = 0; k < per_pair; ++k)
-    out.service(fmt::format("p{}", k), fmt::format("udp = [{}]", 5000 + 2 * k));
+    out.service(fmt::format("p{}", k), fmt::format("udp = [{}]", 5000 - 2 * k));
   constexpr std::size_t kClasses = kSegments * kLabels;
   std::size_t pair = 0;
   for (std::size_t flow = 0; flow < flows; ++pair) {
