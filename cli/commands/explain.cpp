@@ -15,15 +15,38 @@ namespace {
 
 using policy::Action;
 
-std::string enforced_by(const compiler::CellCoverage& coverage) {
-  if (coverage.cause == compiler::Cause::None)
-    return coverage.reason.empty() ? "nothing on its path" : coverage.reason;
-  std::string text(compiler::to_string(coverage.cause));
-  if (!coverage.control.empty())
-    text += " of " + coverage.control;
-  if (!coverage.path.empty())
-    text += fmt::format(", path {}", fmt::join(coverage.path, " → "));
-  return text;
+// Whose work the answer is: who lets it pass, or who stops it.
+std::string enforced_by(const compiler::CellCoverage& coverage, Action action) {
+  if (action == Action::Allow)
+    return coverage.path.empty() ? "nobody: no enforcer of ours is on its path"
+                                 : fmt::format("{} lets it pass", fmt::join(coverage.path, ", "));
+  switch (coverage.cause) {
+    case compiler::Cause::None:
+      return "nobody: " + (coverage.reason.empty() ? "nothing is on its path" : coverage.reason);
+    case compiler::Cause::Rule:
+      return coverage.control + " drops it";
+    case compiler::Cause::Route:
+      return coverage.control.empty() ? "no route leads there"
+                                      : coverage.control + " has no route there";
+    case compiler::Cause::Partition:
+      return "InfiniBand keys of " + coverage.control;
+    case compiler::Cause::External:
+      return coverage.control + ", which bulkhead cannot read";
+  }
+  return {};
+}
+
+// The lines of the block that begins at `at`: up to a blank line or the next table.
+std::vector<std::string_view> block_at(const SourceMap& sources, SourcePos at) {
+  constexpr std::uint32_t kMostLines = 12;
+  std::vector<std::string_view> lines;
+  for (SourcePos here = at; here.line < at.line + kMostLines; ++here.line) {
+    const std::string_view line = sources.line(here);
+    if (line.empty() || (here.line > at.line && line.starts_with('[')))
+      break;
+    lines.push_back(line);
+  }
+  return lines;
 }
 
 std::string explain_text(const compiler::Site& site, const policy::Question& question,
@@ -33,12 +56,14 @@ std::string explain_text(const compiler::Site& site, const policy::Question& que
       "{}  {}\n", paint(allowed ? "ALLOWED" : "DENIED", allowed ? Style::Good : Style::Bold, color),
       printable(told.reason));
   text += fmt::format("  decided by   {}\n", fmt::join(told.rules, ", "));
-  text += fmt::format("  enforced by  {}\n",
-                      printable(enforced_by(site.coverage.at(question.from, question.to))));
+  text += fmt::format(
+      "  enforced by  {}\n",
+      printable(enforced_by(site.coverage.at(question.from, question.to), told.action)));
   for (const policy::Explanation::Line& line : told.lines) {
-    text += fmt::format("\n  {} {}\n", paint(line.id, Style::Bold, color), printable(line.text));
-    text += fmt::format("    {}: {}\n", site.sources.place(line.at),
-                        paint(printable(site.sources.line(line.at)), Style::Dim, color));
+    text += fmt::format("\n  {} {}, {}\n", paint(line.id, Style::Bold, color), printable(line.text),
+                        site.sources.place(line.at));
+    for (const std::string_view source : block_at(site.sources, line.at))
+      text += fmt::format("    {}\n", paint(printable(source), Style::Dim, color));
   }
   return text;
 }

@@ -126,7 +126,7 @@ std::string option_line(const Verb& verb, const Option& option) {
   const std::string help = option.name == "format"
                                ? fmt::format("{}", fmt::join(verb.formats, ", "))
                                : std::string(option.help);
-  std::string line = fmt::format("  {:<26} {}", left, help);
+  std::string line = fmt::format("  {:<28} {}", left, help);
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
 }

@@ -7,10 +7,11 @@ ask() { expect 0 explain "$sites/two-tenants" --as-of 2026-12-01 "$@"; }
 ask --from red --to blue --tcp 22
 said 'DENIED'
 said 'default'
-said 'rule of fw'
+said 'fw drops it'
 ask --from red1 --to 10.3.0.11 --tcp 2049
 said 'ALLOWED'
 said 'tenants/red.toml:'
+said 'fw lets it pass'
 ask --from storage --to red --tcp 22
 said 'DENIED'
 said 'D1'
