@@ -39,10 +39,9 @@ void add_verdict(CellReport& cell, const probes::Verdict& verdict, std::size_t i
   if (finding == Finding::Conforms)
     return;
   const bool accepted = verdict.kind == kSilenceAccepted;
-  if (finding == Finding::Silent)
-    cell.accepted = accepted && (cell.finding != Finding::Silent || cell.accepted);
-  if (finding > cell.finding) {
+  if (finding > cell.finding || (finding == Finding::Silent && cell.accepted && !accepted)) {
     cell.finding = finding;
+    cell.accepted = accepted;
     cell.reason = verdict.reason;
     cell.bad.insert(cell.bad.begin(), index);
   } else {
@@ -101,13 +100,13 @@ void conclude(Report& report, const ReportOptions& options) {
     const auto beside = static_cast<std::uint32_t>(
         std::count_if(report.beside.begin(), report.beside.end(),
                       [&](const auto& other) { return other.finding == finding; }));
-    if (fails) {
-      add(found, finding, report.count(finding) + beside);
-    } else if (finding == Finding::Inconclusive) {
-      add(undecided, finding, report.count(finding) + beside);
-    } else if (finding == Finding::Silent) {
-      add(undecided, finding, report.count(finding) - report.accepted + beside);
-    }
+    std::uint32_t count = report.count(finding) + beside;
+    if (finding == Finding::Silent)
+      count -= report.accepted;
+    if (fails)
+      add(found, finding, count);
+    else if (finding == Finding::Inconclusive || finding == Finding::Silent)
+      add(undecided, finding, count);
   }
   if (report.coverage_percent < report.min_coverage)
     undecided += fmt::format("{}coverage {:.1f} % of the asked {} %", undecided.empty() ? "" : ", ",
@@ -177,8 +176,6 @@ Report make_report(const compiler::Site& site, const scenarios::AuditResult& res
     apply_coverage(cell, site.coverage.at(cell.from, cell.to));
     if (cell.finding == Finding::Conforms)
       cell.reason.clear();
-    if (cell.finding != Finding::Silent)
-      cell.accepted = false;
     ++report.total;
     ++report.counts[static_cast<std::size_t>(cell.finding)];
     report.accepted += cell.accepted ? 1 : 0;
