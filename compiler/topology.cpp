@@ -157,7 +157,8 @@ class Topology::Walk {
     }
     if (!candidates.empty())
       return choose(candidates);
-    if (gateway && is_ours(*gateway))
+    // A router of ours without a leg towards the sender has no link to this device.
+    if (gateway && is_ours(*gateway) && topology_.leg_towards(*gateway, from_at_))
       return gateway;
     path_.reason = no_route_;
     if (path_.reason.empty())

@@ -99,6 +99,8 @@ class Conductor {
 
   // What is known only now that the agents run.
   void tell_case(ProbeCase& probe_case) {
+    if (probe_case.probe.cause == compiler::Cause::Route)
+      probe_case.route_absent = watch_.route_is_absent(probe_case.probe);
     const Probe& probe = probe_case.probe;
     if (probe.to.agentless)
       return;

@@ -28,6 +28,9 @@ class PathWatch {
   virtual Result<std::string> mark(const std::string& member) = 0;
   // Fills in `rule` (comment) from table, chain and handle.
   virtual void name_rule(Evidence& evidence) = 0;
+  // Cause Route on a member that we can read: does its table, read back, have no way for this
+  // probe? False where that cannot be known.
+  virtual bool route_is_absent(const compiler::Probe& /*probe*/) { return false; }
   virtual Status disarm() = 0;
 };
 

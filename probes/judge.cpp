@@ -86,7 +86,7 @@ constexpr Row kDenied[] = {
      [](const Sight& s) { return s.dialer_says(Outcome::NoRoute); },
      "the sender's own stack has no route, which says nothing of the network"},
     {Finding::Inconclusive, "blocked by another cause",
-     [](const Sight& s) { return s.dialer_says(Outcome::Unreachable); },
+     [](const Sight& s) { return s.dialer_says(Outcome::Unreachable) && !s.silence(); },
      "it was answered unreachable, but not by the planned cause"},
     {Finding::Inconclusive, "refused by an unknown",
      [](const Sight& s) { return s.dialer_says(Outcome::Refused); },
@@ -94,14 +94,13 @@ constexpr Row kDenied[] = {
 
     {Finding::Conforms, "silence accepted",
      [](const Sight& s) {
-       return s.probe_case.silence_external && s.probe_case.silence_accepted &&
-              s.dialer_says(Outcome::Timeout) && s.flow_controls_good();
+       return s.probe_case.silence_external && s.probe_case.silence_accepted && s.silence() &&
+              s.flow_controls_good();
      },
      "silence, which accept_silence lets count for this control"},
     {Finding::Silent, "silent",
      [](const Sight& s) {
-       return s.probe_case.silence_external && s.dialer_says(Outcome::Timeout) &&
-              s.flow_controls_good();
+       return s.probe_case.silence_external && s.silence() && s.flow_controls_good();
      },
      "silence under a control that cannot be read"},
     {Finding::Inconclusive, "silence", [](const Sight&) { return true; },

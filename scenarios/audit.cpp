@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "enforcement/backends/netns_thread.h"
 #include "policy/support/hostlist.h"
+#include "scenarios/route_lookup.h"
 
 namespace bulkhead::scenarios {
 
@@ -111,7 +113,15 @@ class Audit {
     std::map<std::string, std::unique_ptr<enforcement::Nft>> nft;
     for (const auto& member : members())
       nft[member] = enforcement::netns_nft(netns_of(member));
-    return probe(*launcher, std::move(nft));
+    const auto run_on = [&](const std::string& member, const std::vector<std::string>& command) {
+      Result<enforcement::Finished> finished;
+      const Status entered = enforcement::run_in_netns(netns_of(member), [&]() -> Status {
+        finished = enforcement::run_process(command, "");
+        return {};
+      });
+      return entered ? std::move(finished) : Result<enforcement::Finished>(fail(entered.error()));
+    };
+    return probe(*launcher, std::move(nft), run_on);
   }
 
   // What is loaded on a live enforcer is not touched, but for the trace table.
@@ -128,7 +138,13 @@ class Audit {
     for (const auto& member : members())
       nft[member] = enforcement::ssh_nft(ssh.ssh_command, destination_of(member));
     const auto launcher = probes::ssh_launcher(ssh, destination_of);
-    if (Status probed = probe(*launcher, std::move(nft)); !probed)
+    const auto run_on = [&](const std::string& member, const std::vector<std::string>& words) {
+      std::vector<std::string> command = ssh.ssh_command;
+      command.push_back(destination_of(member));
+      command.insert(command.end(), words.begin(), words.end());
+      return enforcement::run_process(command, "");
+    };
+    if (Status probed = probe(*launcher, std::move(nft), run_on); !probed)
       return fail(probed.error());
     return std::move(result_);
   }
@@ -142,10 +158,10 @@ class Audit {
   }
 
   Status probe(probes::Launcher& launcher,
-               std::map<std::string, std::unique_ptr<enforcement::Nft>> nft) {
+               std::map<std::string, std::unique_ptr<enforcement::Nft>> nft, RunOnMember run_on) {
     stage("probe");
     const auto started = Clock::now();
-    const auto watch = nft_watch(std::move(nft));
+    const auto watch = nft_watch(std::move(nft), route_lookup(site_, std::move(run_on)));
     auto outcome = probes::conduct(site_, result_.plan, launcher, *watch, options_.conduct);
     const Status disarmed = watch->disarm();
     if (!outcome)

@@ -19,9 +19,10 @@ namespace bulkhead::scenarios {
 
 enum class Where { Lab, Live };
 
-// PathWatch over the nft of each managed enforcer's members.
+// PathWatch over the nft of each managed enforcer's members, and their routing tables.
 [[nodiscard]] std::unique_ptr<probes::PathWatch> nft_watch(
-    std::map<std::string, std::unique_ptr<enforcement::Nft>> by_member);
+    std::map<std::string, std::unique_ptr<enforcement::Nft>> by_member,
+    std::function<bool(const compiler::Probe&)> route_is_absent);
 
 using Rulesets = std::vector<std::pair<std::string, std::string>>;      // enforcer -> nft text
 [[nodiscard]] Rulesets rulesets(const compiler::Artifacts& artifacts);  // fw/nftables.nft is fw's

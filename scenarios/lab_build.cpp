@@ -11,6 +11,7 @@
 #include <span>
 
 #include "enforcement/backends/netns_thread.h"
+#include "enforcement/backends/nft.h"
 #include "enforcement/backends/process.h"
 #include "policy/support/handle.h"
 #include "scenarios/lab_state.h"
@@ -97,6 +98,17 @@ Result<std::string> read_setting(const std::string& path) {
     return fail_errno("read /proc/sys/net/" + path, errno);
   return std::string(value.data(), static_cast<std::size_t>(got - 1));  // without the newline
 }
+
+// The kernel itself answers "unreachable" for a route at most five times in a burst and once a
+// second to each sender (ip_error, kernel 6.18, not to be set in a namespace): the rest would be
+// silence. Reject is not limited so.
+constexpr const char* kAnswerUnreachable =
+    "table inet lab_unreachable {\n"
+    "\tchain answer {\n"
+    "\t\ttype filter hook prerouting priority 0; policy accept;\n"
+    "\t\tfib daddr type unreachable reject with icmpx no-route\n"
+    "\t}\n"
+    "}\n";
 
 // Forwarding decides whether a host is a path around the enforcer: what was written is read back.
 Status set_forwarding(bool on) {
@@ -227,7 +239,12 @@ Status build_lab(const LabPlan& plan, const std::vector<std::string>& netns,
           .and_then([&] { return deepen_neighbour_queues(node); });
     });
     if (!built)
-      return fail(built.error().context("build " + plan.nodes[n].name));
+      return fail(built.error().context("build " + node.name));
+    if (node.role != Role::Switch)
+      continue;
+    const Status answering = enforcement::netns_nft(netns_path(netns[n]))->load(kAnswerUnreachable);
+    if (!answering)
+      return fail(answering.error().context("build " + node.name));
   }
   return {};
 }

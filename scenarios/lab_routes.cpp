@@ -200,14 +200,15 @@ class Router {
 
   [[nodiscard]] std::optional<Hop> hop_to(const PlannedNetns& node,
                                           const policy::Segment& segment) const {
-    const bool same_box = segment.gateway && segment.gateway->text == node.enforcer;
-    if (same_box && node.role == Role::Switch && !leaks(node, segment))
-      return std::nullopt;  // another VRF of the same switch
+    // Between two VRFs of one switch: by an intended leak, else only by way of a router that has
+    // legs to both.
+    const bool by_leak =
+        segment.gateway && segment.gateway->text == node.enforcer && leaks(node, segment);
     return first_hop(
         node, [&](const auto& other) { return is_gateway(other, segment); },
         [&](const auto& link) {
           const bool leak_link = plan_.bridges[link.bridge].starts_with("leak ");
-          return leak_link == same_box && leg_leads_to(node, link, segment);
+          return leak_link == by_leak && leg_leads_to(node, link, segment);
         });
   }
 
@@ -287,16 +288,13 @@ class Router {
                !plan_.bridges[link.bridge].starts_with("leak ");
       });
     }
-    if (!hop)
-      return;
     std::vector<Prefix> prefixes = external.prefixes;
     if (external.rest_v4)
       prefixes.push_back(everything(Family::V4));
     if (external.rest_v6)
       prefixes.push_back(everything(Family::V6));
     for (const auto& prefix : prefixes)
-      if (address_in(*hop->theirs, prefix.family()))
-        add_via(node, prefix, hop);
+      add_via(node, prefix, hop);
   }
 
   const compiler::Site& site_;

@@ -28,7 +28,9 @@ std::uint8_t protocol_of(Transport transport, Family family) {
 
 class NftWatch final : public probes::PathWatch {
  public:
-  explicit NftWatch(std::map<std::string, std::unique_ptr<enforcement::Nft>> by_member) {
+  NftWatch(std::map<std::string, std::unique_ptr<enforcement::Nft>> by_member,
+           std::function<bool(const compiler::Probe&)> route_is_absent)
+      : route_is_absent_(std::move(route_is_absent)) {
     for (auto& [name, nft] : by_member)
       members_[name].nft = std::move(nft);
   }
@@ -46,6 +48,8 @@ class NftWatch final : public probes::PathWatch {
   Status disarm() override {
     return load_everywhere(enforcement::trace_table_removal(), "remove the trace table");
   }
+
+  bool route_is_absent(const compiler::Probe& probe) override { return route_is_absent_(probe); }
 
   // Listing is dear, asking for the generation is not. A generation that only our own trace table
   // moved (exactly one step, known before and after) stands for the same ruleset.
@@ -118,13 +122,15 @@ class NftWatch final : public probes::PathWatch {
   }
 
   std::map<std::string, Member> members_;
+  std::function<bool(const compiler::Probe&)> route_is_absent_;
 };
 
 }  // namespace
 
 std::unique_ptr<probes::PathWatch> nft_watch(
-    std::map<std::string, std::unique_ptr<enforcement::Nft>> by_member) {
-  return std::make_unique<NftWatch>(std::move(by_member));
+    std::map<std::string, std::unique_ptr<enforcement::Nft>> by_member,
+    std::function<bool(const compiler::Probe&)> route_is_absent) {
+  return std::make_unique<NftWatch>(std::move(by_member), std::move(route_is_absent));
 }
 
 }  // namespace bulkhead::scenarios
