@@ -25,6 +25,20 @@ void kill_agents(const std::vector<std::string>& netns_paths) {
   }
 }
 
+// "{netns:leaf.bolt}" -> "bh-gpu-pod-x7k2ab-leaf.bolt", as `ip link ... netns NAME` wants it.
+std::string with_netns_names(std::string word, const Lab& lab) {
+  constexpr std::string_view kOpen = "{netns:";
+  for (auto at = word.find(kOpen); at != std::string::npos; at = word.find(kOpen, at)) {
+    const auto end = word.find('}', at);
+    if (end == std::string::npos)
+      break;
+    const std::string host = word.substr(at + kOpen.size(), end - at - kOpen.size());
+    const std::string path = lab.netns_path(host);
+    word.replace(at, end + 1 - at, path.substr(path.rfind('/') + 1));
+  }
+  return word;
+}
+
 class FaultRun {
  public:
   FaultRun(const compiler::Site& site, const Fault& fault, AuditOptions options)
@@ -92,13 +106,16 @@ class FaultRun {
         if (Status loaded = enforcement::netns_nft(netns)->load(step.text); !loaded)
           return loaded;
       } else {
-        const auto status = lab.exec(step.where, step.command);
+        std::vector<std::string> command;
+        for (const auto& word : step.command)
+          command.push_back(with_netns_names(word, lab));
+        const auto status = lab.exec(step.where, command);
         if (!status)
           return fail(status.error());
         if (*status != 0)
           return fail(ErrorKind::Environment,
-                      fmt::format("`{}` on {} exited with {}", fmt::join(step.command, " "),
-                                  step.where, *status));
+                      fmt::format("`{}` on {} exited with {}", fmt::join(command, " "), step.where,
+                                  *status));
       }
     }
     return {};

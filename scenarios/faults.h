@@ -25,7 +25,7 @@ struct FaultStep {
   std::string block;                 // Change: "chain c_red"
   std::string find;                  // Change: part of a line
   std::string text;                  // Change: what it becomes; Load: nft text
-  std::vector<std::string> command;  // Run
+  std::vector<std::string> command;  // Run; "{netns:HOST}" is the name of a host's namespace
 };
 
 struct Fault {

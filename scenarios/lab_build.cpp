@@ -101,11 +101,12 @@ Result<std::string> read_setting(const std::string& path) {
 
 // The kernel itself answers "unreachable" for a route at most five times in a burst and once a
 // second to each sender (ip_error, kernel 6.18, not to be set in a namespace): the rest would be
-// silence. Reject is not limited so.
+// silence. Reject is not limited so. Of IPv4, fib's type looks at local addresses alone.
 constexpr const char* kAnswerUnreachable =
     "table inet lab_unreachable {\n"
     "\tchain answer {\n"
     "\t\ttype filter hook prerouting priority 0; policy accept;\n"
+    "\t\tfib daddr type unicast fib daddr oif missing reject with icmpx no-route\n"
     "\t\tfib daddr type unreachable reject with icmpx no-route\n"
     "\t}\n"
     "}\n";
