@@ -164,7 +164,12 @@ std::vector<ProbeEnd> Representatives::targets(ClassId cls, Family family, const
                                                std::string& why) const {
   const Candidates& candidates = of(cls, family);
   std::vector<ProbeEnd> out;
-  for (const ProbeEnd& end : candidates.ends) {
+  // The best sends, the second receives: inside one class, too, both ends of a probe are then ends
+  // of the class's allowed flows, which are its controls.
+  std::vector<ProbeEnd> ends = candidates.ends;
+  if (ends.size() > 1 && ends[0].host != ends[1].host && preference(ends[0]) == preference(ends[1]))
+    std::swap(ends[0], ends[1]);
+  for (const ProbeEnd& end : ends) {
     if (end.host == from.host)
       continue;  // would go over the loopback interface, past every firewall
     out.push_back(end);

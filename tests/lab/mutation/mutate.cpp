@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <regex>
+#include <cstdlib>
 #include <sstream>
 #include <vector>
 
@@ -43,34 +43,47 @@ bool remove(Lines& lines, std::size_t at, std::mt19937_64&) {
   return true;
 }
 
+// A verdict is a word of its own: the counters are called drops_<class>.
+std::size_t find_word(const std::string& line, const std::string& word) {
+  for (auto at = line.find(word); at != std::string::npos; at = line.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || line[at - 1] == ' ') && (end == line.size() || line[end] == ' '))
+      return at;
+  }
+  return std::string::npos;
+}
+
 bool flip(Lines& lines, std::size_t at, std::mt19937_64&) {
-  for (const auto& [from, to] : {std::pair{"accept", "drop"}, {"drop", "accept"}}) {
-    // The counters are called drops_<class>: a verdict is a word of its own.
-    const std::regex word(std::string("\\b") + from + "\\b");
-    if (std::regex_search(lines[at], word)) {
-      lines[at] = std::regex_replace(lines[at], word, to, std::regex_constants::format_first_only);
-      return true;
-    }
+  for (const auto& [from, to] :
+       {std::pair<std::string, std::string>{"accept", "drop"}, {"drop", "accept"}}) {
+    const std::size_t place = find_word(lines[at], from);
+    if (place == std::string::npos)
+      continue;
+    lines[at].replace(place, from.size(), to);
+    return true;
   }
   return false;
 }
 
+// A port by one on each side, a pair of hosts to their whole network.
 bool widen(Lines& lines, std::size_t at, std::mt19937_64&) {
-  static const std::regex port("dport ([0-9]+)( |$)");
-  static const std::regex pair("([0-9.]+)\\.11-[0-9.]+\\.12 :");
-  std::smatch found;
-  if (std::regex_search(lines[at], found, port)) {
-    const int first = std::stoi(found[1]);
-    lines[at] = std::regex_replace(
-        lines[at], port,
-        "dport " + std::to_string(first - 1) + "-" + std::to_string(first + 1) + " ");
+  std::string& line = lines[at];
+  if (const auto port = line.find("dport "); port != std::string::npos) {
+    const int number = std::atoi(line.c_str() + port + 6);
+    const std::string text = std::to_string(number);
+    if (number < 2 || line.compare(port + 6, text.size() + 1, text + ' ') != 0)
+      return false;
+    line.replace(port + 6, text.size(),
+                 std::to_string(number - 1) + "-" + std::to_string(number + 1));
     return true;
   }
-  if (std::regex_search(lines[at], found, pair)) {
-    lines[at] = std::regex_replace(lines[at], pair, "$1.2-$1.250 :");
-    return true;
-  }
-  return false;
+  const auto first = line.find(".11-");
+  const auto last = line.find(".12 :");
+  if (first == std::string::npos || last == std::string::npos)
+    return false;
+  line.replace(last, 3, ".250");
+  line.replace(first, 3, ".2");
+  return true;
 }
 
 bool swap_with_next(Lines& lines, std::size_t at, std::mt19937_64&) {

@@ -150,9 +150,7 @@ TEST_F(AuditTest, ANeighbourReachesNoLoopbackService) {
   auto lab = Lab::up(site(), {});
   ASSERT_TRUE(lab) << lab.error().message;
   const auto artifacts = compiler::compile(site(), {});
-  for (const auto& file : artifacts.files)
-    if (file.path == "fw/nftables.nft")
-      ASSERT_TRUE((*lab)->load_rules({{"fw", file.text}}));
+  ASSERT_TRUE((*lab)->load_rules(rulesets(artifacts)));
   const auto sh = [&](const char* host, const char* command) {
     EXPECT_EQ((*lab)->exec(host, {"bash", "-c", command}).value_or(-1), 0) << command;
   };
