@@ -161,7 +161,8 @@ TEST_F(AuditTest, ANeighbourReachesNoLoopbackService) {
   const auto listing = enforcement::netns_nft((*lab)->netns_path("fw"))->list_json();
   ASSERT_TRUE(listing) << listing.error().message;
   std::uint64_t dropped = 0;
-  for (const auto& object : nlohmann::json::parse(*listing)["nftables"]) {
+  const auto ruleset = nlohmann::json::parse(*listing);
+  for (const auto& object : ruleset["nftables"]) {
     const auto rule = object.find("rule");
     if (rule == object.end() || (*rule)["chain"] != "input")
       continue;
