@@ -205,10 +205,13 @@ std::vector<ProbeEnd> Representatives::sources(ClassId cls, ClassId to, Family f
         interface = binding.interface;
     }
   }
-  std::erase_if(out, [&](const ProbeEnd& end) { return end.nic != interface; });
+  if (!interface.empty())
+    std::erase_if(out, [&](const ProbeEnd& end) { return end.nic != interface; });
+  else
+    out.resize(1);  // no leg leads there, which is for the probe to show; any address will do
   if (out.empty())
-    why = "no leg of " + from.place + " leads to " + site_.matrix.universe.classes[to].name +
-          " in this family";
+    why = "the leg of " + from.place + " towards " + site_.matrix.universe.classes[to].name +
+          " has no address in this family";
   return out;
 }
 

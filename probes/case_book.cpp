@@ -92,6 +92,8 @@ ProbeCase make_case(const Site& site, const Probe& probe) {
   out.silence_external = probe.cause == compiler::Cause::External;
   out.silence_accepted = out.silence_external && silence_accepted(site, coverage);
   const Class& from = site.matrix.universe.classes[probe.from.cls];
+  // Nor is there a router before the routing table of an enforcer that sends itself.
+  out.no_gateway = from.kind == ClassKind::Enforcer;
   if (const policy::Segment* segment = segment_of(site, from)) {
     out.no_gateway = !segment->gateway && !segment->behind;
     out.gateway_addresses = gateway_addresses(site, *segment);

@@ -246,6 +246,8 @@ class RoundRun {
                                             evidence.probe, evidence.attempt));
       return;
     }
+    if (answered_by_gateway(evidence, book_.at(place.probe)))
+      crossed_.insert(evidence.tuple.from);
     const auto open = by_probe_.find(place.probe);
     const bool of_this_round = open != by_probe_.end() && place.attempt->round == round_.number;
     if (of_this_round && ends_waiting(evidence, book_.at(place.probe).probe) &&
@@ -254,6 +256,13 @@ class RoundRun {
       --open_;
     }
     place.attempt->evidence.push_back(std::move(evidence));
+  }
+
+  static bool answered_by_gateway(const Evidence& evidence, const ProbeCase& probe_case) {
+    const auto& gateways = probe_case.gateway_addresses;
+    return evidence.end == End::Dialer && evidence.outcome == Outcome::Unreachable &&
+           evidence.icmp_from &&
+           std::find(gateways.begin(), gateways.end(), *evidence.icmp_from) != gateways.end();
   }
 
   // The dialer has nothing more to wait for, or a denied packet has met its end.
@@ -314,7 +323,8 @@ class RoundRun {
   [[nodiscard]] ControlResult source_control(const ScheduledProbe& scheduled,
                                              const Probe& probe) const {
     ControlResult result = best_of(scheduled.source_controls);
-    // No allowed flow came through, but an enforcer saw this source's packets in this very round.
+    // No allowed flow came through, but this source's packets reached an enforcer, or its gateway
+    // answered them, in this very round.
     if (!result.good() && crossed_.contains(probe.from.address))
       result = {Control3::Good, Control3::Good, true};
     return result;
