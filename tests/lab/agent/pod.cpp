@@ -91,6 +91,15 @@ Pod::Pod() {
   }
   script += fmt::format(
       "ip netns exec {} sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1\n", router);
+  // The kernel notices a veth's carrier in its own time, and answers no neighbour solicitation
+  // before: a first packet could wait a second. A refusal by the server shows that all is up.
+  for (const char* server : {"10.2.0.2", "fd02::2"}) {
+    script += fmt::format(
+        "for i in $(seq 100); do\n"
+        "ip netns exec {} timeout 1 bash -c '</dev/tcp/{}/9' 2>&1 | grep -q refused && break\n"
+        "sleep 0.1\ndone\n",
+        netns("client"), server);
+  }
   must("bash -c " + shell_quoted(script));
 }
 
