@@ -56,7 +56,7 @@ struct ActiveFlow {
   const Flow* flow = nullptr;
   std::uint32_t rank = 0;  // among all ids in sorted order
   std::vector<ClassId> from, to;
-  std::vector<Term> terms;
+  std::vector<const std::vector<Term>*> services;
 };
 
 bool in_force(const Flow& flow, Date as_of) {
@@ -65,25 +65,27 @@ bool in_force(const Flow& flow, Date as_of) {
 
 std::vector<ActiveFlow> resolve(const Policy& policy, const Universe& universe, const Terms& terms,
                                 Date as_of) {
+  std::vector<const Flow*> flows;
+  flows.reserve(policy.flows.size());
+  for (const Flow& flow : policy.flows)
+    if (in_force(flow, as_of))
+      flows.push_back(&flow);
+  std::sort(flows.begin(), flows.end(), [](const Flow* a, const Flow* b) { return a->id < b->id; });
+
   Selections selections(universe);
   std::vector<ActiveFlow> out;
-  out.reserve(policy.flows.size());
-  for (const Flow& flow : policy.flows) {
-    if (!in_force(flow, as_of))
-      continue;
-    ActiveFlow active{&flow, 0, selections.of(flow.from), selections.of(flow.to), {}};
-    for (const Name& service : flow.services) {
+  out.reserve(flows.size());
+  for (const Flow* flow : flows) {
+    const auto rank = static_cast<std::uint32_t>(out.size());
+    ActiveFlow active{flow, rank, selections.of(flow->from), selections.of(flow->to), {}};
+    for (const Name& service : flow->services) {
       const auto found = terms.by_service.find(service.text);
-      if (found != terms.by_service.end())
-        active.terms.insert(active.terms.end(), found->second.begin(), found->second.end());
+      if (found != terms.by_service.end() && !found->second.empty())
+        active.services.push_back(&found->second);
     }
-    if (!active.from.empty() && !active.to.empty() && !active.terms.empty())
+    if (!active.from.empty() && !active.to.empty() && !active.services.empty())
       out.push_back(std::move(active));
   }
-  std::sort(out.begin(), out.end(),
-            [](const ActiveFlow& a, const ActiveFlow& b) { return a.flow->id < b.flow->id; });
-  for (std::uint32_t rank = 0; rank < out.size(); ++rank)
-    out[rank].rank = rank;
   return out;
 }
 
@@ -247,9 +249,10 @@ class RowDeriver {
       const auto common = static_cast<Carriers>(carriers_[from] & carriers_[to]);
       if (common == 0 || !is_pair(universe_, from, to))
         continue;
-      for (const Term& term : flow.terms)
-        if (term.carriers & common)
-          entries_.push_back({to, term.key, term.ports, flow.rank});
+      for (const std::vector<Term>* terms : flow.services)
+        for (const Term& term : *terms)
+          if (term.carriers & common)
+            entries_.push_back({to, term.key, term.ports, flow.rank});
     }
   }
   const Policy& policy_;

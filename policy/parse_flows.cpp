@@ -166,7 +166,9 @@ std::string Selector::str() const {
 }
 
 void parse_flows(TomlTable& root, const ParsedFile& into) {
-  for (TomlTable& table : root.tables("flow")) {
+  std::vector<TomlTable> tables = root.tables("flow");
+  into.policy.flows.reserve(into.policy.flows.size() + tables.size());
+  for (TomlTable& table : tables) {
     Flow flow;
     flow.at = table.at();
     flow.id = read_id(table, "flow", into);
