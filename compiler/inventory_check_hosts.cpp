@@ -37,14 +37,26 @@ void check_address(const InventoryCheck& check, const Host& host, const Nic& nic
                          address == holder->base ? "network" : "broadcast", holder->str()));
 }
 
-// An address that could not be read is not a missing one.
-bool is_told(const Diagnostics& diagnostics, SourcePos at) {
-  return std::any_of(diagnostics.all().begin(), diagnostics.all().end(), [&](const auto& found) {
-    return found.at.file == at.file && found.at.line == at.line;
-  });
+// Places that have a finding already: an address that could not be read is not a missing one, and
+// a hostlist without addresses is one mistake.
+using Told = std::set<std::pair<std::uint32_t, std::uint32_t>>;  // file and line
+
+Told told_lines(const Diagnostics& diagnostics) {
+  Told out;
+  for (const Diagnostic& found : diagnostics.all())
+    out.emplace(found.at.file, found.at.line);
+  return out;
 }
 
-void check_nic(const InventoryCheck& check, const Host& host, const Nic& nic) {
+// Each suggestion looks at all names; a file that is wrong from top to bottom gets none after the
+// first few.
+std::string suggestion(const InventoryCheck& check, std::string_view wrong,
+                       const std::vector<std::string_view>& known) {
+  constexpr std::size_t kMost = 100;
+  return check.diagnostics.error_count() < kMost ? did_you_mean(wrong, known) : "";
+}
+
+void check_nic(const InventoryCheck& check, const Host& host, const Nic& nic, Told& told) {
   const Segment* segment = find_segment(check.policy, nic.segment.text);
   if (!segment) {
     std::vector<std::string_view> known;
@@ -54,10 +66,11 @@ void check_nic(const InventoryCheck& check, const Host& host, const Nic& nic) {
       check.diagnostics.error(
           "unknown-name", nic.segment.at,
           fmt::format("no segment is called {}", in_backticks(nic.segment.text)),
-          did_you_mean(nic.segment.text, known));
+          suggestion(check, nic.segment.text, known));
     return;
   }
-  if (nic.v4.empty() && nic.v6.empty() && !host.spare && !is_told(check.diagnostics, nic.at))
+  if (nic.v4.empty() && nic.v6.empty() && !host.spare &&
+      told.emplace(nic.at.file, nic.at.line).second)
     check.diagnostics.error("missing-address", nic.at,
                             fmt::format("NIC {} of host {} has no address", nic.name, host.name),
                             "a class is its addresses: say v4, v6 or both");
@@ -94,13 +107,8 @@ void check_stand_in(const InventoryCheck& check, const Host& host) {
   };
   const auto found = check.inventory.hosts.find(host.stand_in);
   if (found == check.inventory.hosts.end()) {
-    std::vector<std::string_view> known;
-    for (const auto& [name, other] : check.inventory.hosts)
-      if (other.agentless)
-        known.push_back(name);
     complain(fmt::format("host {} is a stand-in for {}, which is no host", host.name,
-                         in_backticks(host.stand_in)),
-             did_you_mean(host.stand_in, known));
+                         in_backticks(host.stand_in)));
     return;
   }
   const Host& real = found->second;
@@ -124,9 +132,9 @@ void check_stand_in(const InventoryCheck& check, const Host& host) {
   }
 }
 
-void check_host(const InventoryCheck& check, const Host& host) {
+void check_host(const InventoryCheck& check, const Host& host, Told& told) {
   for (const Nic& nic : host.nics)
-    check_nic(check, host, nic);
+    check_nic(check, host, nic, told);
   if (host.spare && !host.labels.empty())
     check.diagnostics.error("spare-with-labels", host.at,
                             fmt::format("host {} is spare and has labels", host.name),
@@ -157,8 +165,9 @@ void check_labels(const InventoryCheck& check) {
 }  // namespace
 
 void check_hosts(const InventoryCheck& check) {
+  Told told = told_lines(check.diagnostics);
   for (const auto& [name, host] : check.inventory.hosts)
-    check_host(check, host);
+    check_host(check, host, told);
   check_labels(check);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "compiler/inventory_csv.h"
 #include "policy/support/hostlist.h"
@@ -13,6 +14,8 @@ namespace bulkhead::compiler {
 namespace {
 
 using policy::TomlTable;
+
+constexpr std::size_t kMostValues = 1000000;
 
 class HostReader {
  public:
@@ -25,6 +28,8 @@ class HostReader {
       diagnostics_.error("bad-hostlist", hostlist.at, names.error().message);
       return;
     }
+    if (!spend(names->size(), hostlist.at))
+      return;
     std::vector<Host> group(names->size());
     for (std::size_t i = 0; i < group.size(); ++i) {
       group[i].name = (*names)[i];
@@ -61,6 +66,8 @@ class HostReader {
 
   void read_nic(const Name& name, TomlTable& table, std::vector<Host>& group) {
     check_interface_name(name, diagnostics_);
+    if (!spend(group.size(), name.at))
+      return;
     for (Host& host : group) {
       Nic nic;
       nic.name = name.text;
@@ -124,11 +131,24 @@ class HostReader {
 
   template <class Set>
   void set(const std::optional<Name>& list, std::vector<Host>& group, Set assign) {
-    if (!list)
+    if (!list || !spend(group.size(), list->at))
       return;
     const std::vector<Name> values = spread(*list, group.size(), diagnostics_);
     for (std::size_t i = 0; i < values.size(); ++i)
       assign(group[i], values[i]);
+  }
+
+  // A few lines of hostlists can name more than any machine holds.
+  bool spend(std::size_t values, SourcePos at) {
+    if (values <= values_left_) {
+      values_left_ -= values;
+      return true;
+    }
+    if (!std::exchange(is_spent_, true))
+      diagnostics_.error(
+          "inventory-too-large", at,
+          fmt::format("the hostlists up to here name more than {} values", kMostValues));
+    return false;
   }
 
   void merge(Host host) {
@@ -176,6 +196,8 @@ class HostReader {
   Diagnostics& diagnostics_;
   std::map<std::string, Host>& hosts_;
   std::set<std::string> from_tables_;
+  std::size_t values_left_ = kMostValues;
+  bool is_spent_ = false;
   std::map<std::string, std::optional<PortGuids>> guid_files_;
 };
 

@@ -1,5 +1,7 @@
 #include "compiler/site.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "policy/date.h"
@@ -13,8 +15,9 @@ namespace {
 // Of a file that could not be read as a whole nothing is known: every name that it defines would be
 // reported as missing, and hide the one mistake that matters.
 bool all_files_are_read(const Diagnostics& diagnostics) {
-  constexpr std::string_view kUnread[] = {"toml-syntax", "cannot-read", "file-too-large",
-                                          "not-utf8", "nested-too-deeply"};
+  constexpr std::string_view kUnread[] = {"toml-syntax",       "cannot-read",
+                                          "file-too-large",    "not-utf8",
+                                          "nested-too-deeply", "inventory-too-large"};
   return std::none_of(diagnostics.all().begin(), diagnostics.all().end(), [&](const auto& found) {
     return std::find(std::begin(kUnread), std::end(kUnread), found.code) != std::end(kUnread);
   });
@@ -46,6 +49,15 @@ Site load(const policy::FileReader& read, const std::string& display_prefix, pol
   policy::validate_names(site.policy, enforcers, diagnostics);
   validate_inventory(site.inventory, site.policy, diagnostics);
   policy::Universe universe = make_universe(site.policy, site.inventory);
+  if (universe.classes.size() > kMostClasses) {
+    diagnostics.error(
+        "too-many-classes", {},
+        fmt::format("{} classes; at most {} are possible", universe.classes.size(), kMostClasses),
+        "a class is a segment and a set of labels: hosts that are treated alike need "
+        "the same labels");
+    diagnostics.sort();
+    return site;
+  }
   policy::validate_flows(site.policy, universe, as_of, diagnostics);
   site.matrix = policy::derive(site.policy, universe, as_of);
   site.coverage = derive_coverage(site.policy, site.inventory, site.matrix, diagnostics);

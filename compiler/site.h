@@ -10,6 +10,9 @@
 
 namespace bulkhead::compiler {
 
+// Cells are pairs of classes, so their number bounds time and memory of every later stage.
+inline constexpr std::size_t kMostClasses = 2048;
+
 struct Site {
   std::filesystem::path folder;
   SourceMap sources;

@@ -1,5 +1,6 @@
 #include "compiler/site.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/unit/compiler/site_text.h"
@@ -77,6 +78,25 @@ why = "w"
   EXPECT_THAT(findings(site), ElementsAre("error unknown-name policy.toml:14",
                                           "error not-enforced-here policy.toml:17",
                                           "error address-outside-segment inventory.toml:8"));
+}
+
+// Sizes that no site has are refused before they cost time or memory.
+TEST(Site, TooMuchIsAFinding) {
+  std::string labels = "host,nic,segment,v4,labels\n";
+  for (int i = 0; i < 2100; ++i)
+    labels += fmt::format("h{0},e0,s,10.0.{1}.{2},l{0}\n", i, i / 200, i % 200 + 10);
+  std::string policy(kPolicy);
+  policy.replace(policy.find("/24"), 3, "/16");
+  std::string inventory = "hosts = \"h.csv\"\n" + std::string(kInventory);
+  inventory.replace(inventory.find("1/24"), 4, "1/16");
+  EXPECT_THAT(findings(site_of(policy, inventory, {{"h.csv", labels}})),
+              ElementsAre("error too-many-classes "));
+
+  std::string bomb = "[host.\"a[1-50000]\"]\nnic.e0 = { segment = \"s\", v4 = [";
+  for (int i = 0; i < 25; ++i)
+    bomb += "\"10.0.0.5\", ";
+  EXPECT_THAT(findings(site_of(kPolicy, bomb + "] }\n")),
+              ElementsAre("error inventory-too-large inventory.toml:2"));
 }
 
 }  // namespace
