@@ -13,11 +13,12 @@ namespace bulkhead::compiler {
 namespace {
 
 // Of a file that could not be read as a whole nothing is known: every name that it defines would be
-// reported as missing, and hide the one mistake that matters.
+// reported as missing, and hide the one mistake that matters. Nor is a site looked into that is
+// too large for it.
 bool all_files_are_read(const Diagnostics& diagnostics) {
-  constexpr std::string_view kUnread[] = {"toml-syntax",       "cannot-read",
-                                          "file-too-large",    "not-utf8",
-                                          "nested-too-deeply", "inventory-too-large"};
+  constexpr std::string_view kUnread[] = {
+      "toml-syntax",       "cannot-read",         "file-too-large",   "not-utf8",
+      "nested-too-deeply", "inventory-too-large", "too-many-segments"};
   return std::none_of(diagnostics.all().begin(), diagnostics.all().end(), [&](const auto& found) {
     return std::find(std::begin(kUnread), std::end(kUnread), found.code) != std::end(kUnread);
   });
@@ -39,6 +40,10 @@ Site load(const policy::FileReader& read, const std::string& display_prefix, pol
   site.inventory = parse_inventory(read, display_prefix, site.sources, diagnostics);
   site.policy_digest = digest(site.sources, as_of);
 
+  if (site.policy.segments.size() > kMostClasses)
+    diagnostics.error("too-many-segments", {},
+                      fmt::format("{} segments; at most {} are possible",
+                                  site.policy.segments.size(), kMostClasses));
   if (!all_files_are_read(diagnostics)) {
     diagnostics.sort();
     return site;
