@@ -22,7 +22,7 @@ said 'exit 0: as intended'
 
 # Too little asked for.
 expect 4 audit "$sites/two-tenants" --on lab --include nosuchtag
-expect 4 audit "$sites/two-tenants" --on lab --timeout 1 -q
+expect 4 audit "$sites/gpu-pod" --on lab --timeout 1 -q  # no round begins after that
 
 # A lab that stays: probed as it stands, broken, and probed again.
 expect 0 lab up "$sites/two-tenants" --run "$run"
