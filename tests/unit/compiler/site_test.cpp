@@ -90,7 +90,7 @@ TEST(Site, TooMuchIsAFinding) {
   std::string inventory = "hosts = \"h.csv\"\n" + std::string(kInventory);
   inventory.replace(inventory.find("1/24"), 4, "1/16");
   EXPECT_THAT(findings(site_of(policy, inventory, {{"h.csv", labels}})),
-              ElementsAre("error too-many-classes "));
+              ElementsAre("error too-many-classes policy.toml"));
 
   std::string bomb = "[host.\"a[1-50000]\"]\nnic.e0 = { segment = \"s\", v4 = [";
   for (int i = 0; i < 25; ++i)
