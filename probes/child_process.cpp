@@ -62,7 +62,7 @@ std::string Child::stderr_tail() const {
   std::string tail(static_cast<std::size_t>(end - start), '\0');
   const ssize_t got = ::pread(stderr_file_.get(), tail.data(), tail.size(), start);
   tail.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  while (!tail.empty() && tail.back() == '\n')
+  while (tail.ends_with('\n') || tail.ends_with('\r'))  // ssh writes both
     tail.pop_back();
   return tail;
 }

@@ -28,10 +28,9 @@ class Conductor {
         plan_(plan),
         watch_(watch),
         options_(options),
-        crew_(launcher, {options.run, options.patience, options.stop}),
+        crew_(launcher, {options.run, options.patience, options.stop, options.deadline}),
         book_(site, plan),
-        tuples_(options.seed),
-        began_(Crew::Clock::now()) {}
+        tuples_(options.seed) {}
 
   Result<ProbeOutcome> run() {
     if (const Status ready = set_up(); !ready)
@@ -129,8 +128,7 @@ class Conductor {
 
   [[nodiscard]] bool stopped() const { return options_.stop && options_.stop->load(); }
   [[nodiscard]] bool out_of_time() const {
-    return options_.total_timeout.count() > 0 &&
-           Crew::Clock::now() - began_ >= options_.total_timeout;
+    return options_.deadline && Crew::Clock::now() >= *options_.deadline;
   }
 
   // False: no further round may begin.
@@ -144,8 +142,9 @@ class Conductor {
     outcome_.packets_tried += result.sent;
     outcome_.void_rounds += result.voided ? 1 : 0;
     strays_.insert(strays_.end(), result.stray.begin(), result.stray.end());
-    if (result.stopped) {
-      stopped_ = true;
+    if (result.cut_short) {
+      stopped_ = stopped();
+      outcome_.timed_out = !stopped_;
       return false;
     }
     if (!result.worth_repeating || !repeat_if_void)
@@ -208,8 +207,7 @@ class Conductor {
       outcome_.notes.push_back(fmt::format("{} more reports of tries that nobody made",
                                            strays_.size() - kMostStrayNotes));
     if (outcome_.timed_out)
-      outcome_.notes.push_back(fmt::format("time was up after {} s: some probes were never tried",
-                                           options_.total_timeout.count()));
+      outcome_.notes.emplace_back("time was up before all probes were tried");
   }
 
   void find_forwarding_hosts() {
@@ -235,7 +233,6 @@ class Conductor {
   CaseBook book_;
   TupleSource tuples_;
   TokenSource tokens_;
-  Crew::Clock::time_point began_;
   std::set<std::string> enforcers_;
   std::uint32_t next_number_ = 1;
   std::size_t done_ = 0;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,7 @@ struct ConductOptions {
   std::chrono::milliseconds patience{15000};
   std::uint32_t allow_retries = 2;
   std::size_t probes_per_round = 1500;
-  std::chrono::seconds total_timeout{0};  // 0: none
+  std::optional<std::chrono::steady_clock::time_point> deadline;
   const std::atomic<bool>* stop =
       nullptr;  // set by a signal: finish this message, collect, return Interrupted
   std::function<void(std::size_t done, std::size_t total)> progress;
@@ -66,12 +67,13 @@ struct ProbeOutcome {
   std::map<std::string, Facts> facts;  // by host
   std::vector<SiteFinding> findings;
   std::vector<std::string> notes;  // agents that died, passive ports, reports nobody asked for
-  bool timed_out = false;          // total_timeout ended it before everything was tried
+  bool timed_out = false;          // the deadline came before everything was tried
 };
 
 // Errors: Interrupted when `stop` was set, Environment when no agent at all could be started. An
-// agent that dies later, or alone, only makes what needed it Inconclusive. After `total_timeout`
-// what was not tried is Inconclusive too: a leak found before must not be lost.
+// agent that dies later, or alone, only makes what needed it Inconclusive. At the
+// deadline the round that runs is void, what was not tried Inconclusive: a leak found before must
+// not be lost.
 [[nodiscard]] Result<ProbeOutcome> conduct(const compiler::Site& site,
                                            const compiler::ProbePlan& plan, Launcher& launcher,
                                            PathWatch& watch, const ConductOptions& options);

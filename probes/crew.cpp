@@ -13,6 +13,9 @@ using namespace std::chrono_literals;
 // How long a poll may last before `stop` is looked at.
 constexpr auto kHeartbeat = 100ms;
 
+// Lines that a login script may write before the agent's first.
+constexpr std::size_t kMostNoise = 200;
+
 const auto kNobody = [](const std::string&, const Evidence&) {};
 
 template <class Message>
@@ -169,8 +172,10 @@ void Crew::bury(const std::string& host, const std::string& reason) {
 }
 
 void Crew::remember(Member& member, const FromAgent& message) {
-  if (const auto* ready = std::get_if<Ready>(&message))
+  if (const auto* ready = std::get_if<Ready>(&message)) {
+    member.ready = true;
     member.facts = ready->facts;
+  }
   if (const auto* listening = std::get_if<Listening>(&message)) {
     const auto note = [&](const std::vector<Listening::Other>& others, bool passive) {
       for (const auto& [listener, reason] : others)
@@ -212,6 +217,12 @@ std::optional<Crew::Said> Crew::read_line(const std::string& host, Clock::time_p
     return Said{host, Failed{member.death}};
   }
   auto message = from_agent_from_json(*line);
+  // A remote login script may speak before the agent does; the agent itself never before it is
+  // asked.
+  if (!message && !member.ready && member.noise < kMostNoise) {
+    ++member.noise;
+    return std::nullopt;
+  }
   if (!message) {
     bury(host, "it does not speak our language: " + message.error().message);
     return Said{host, Failed{member.death}};

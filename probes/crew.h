@@ -23,6 +23,7 @@ struct CrewOptions {
   std::string run;
   std::chrono::milliseconds patience{15000};  // for an answer that needs no packets
   const std::atomic<bool>* stop = nullptr;    // set: waiting ends at once
+  std::optional<std::chrono::steady_clock::time_point> deadline{};  // so it does from then on
 };
 
 class Crew {
@@ -57,7 +58,7 @@ class Crew {
   // Reads what comes until each of `waiting` has said a message that `is_answer` accepts, has died,
   // or the deadline is over; evidence of any agent goes to `take` as it comes. Those that did not
   // answer in time are dead from then on. `enough`, when given, ends the wait early, without blame.
-  // False: `stop` was set.
+  // False: `stop` was set, or the crew's own deadline has come.
   using IsAnswer = std::function<bool(const std::string& host, const FromAgent&)>;
   using Take = std::function<void(const std::string& host, Evidence)>;
   bool await(std::set<std::string> waiting, Clock::time_point deadline, const IsAnswer& is_answer,
@@ -71,6 +72,8 @@ class Crew {
     AgentKey key{};
     Facts facts;
     std::string death;  // empty: alive
+    bool ready = false;
+    std::size_t noise = 0;  // lines before that
     std::map<std::tuple<compiler::Transport, Address, std::uint16_t>, Trouble> troubles;
   };
   struct Said {
@@ -78,7 +81,10 @@ class Crew {
     FromAgent message;
   };
 
-  [[nodiscard]] bool stopped() const { return options_.stop && options_.stop->load(); }
+  [[nodiscard]] bool stopped() const {
+    return (options_.stop && options_.stop->load()) ||
+           (options_.deadline && Clock::now() >= *options_.deadline);
+  }
   void bury(const std::string& host, const std::string& reason);
   void remember(Member& member, const FromAgent& message);
   // What some agent said; none when nothing came until `deadline`. A death is said as Failed.

@@ -116,9 +116,10 @@ bool complete(const Sight& s) {
   return delivered && (s.answer_valid || s.one_way());
 }
 
-// A real service holds the port: it takes the packet, but cannot answer our token.
+// A real service holds the port: it takes the packet, but cannot answer our token. What arrives at
+// an enforcer its own trace tells.
 bool complete_at_service(const Sight& s) {
-  return s.probe_case.passive && s.packet_arrived &&
+  return s.probe_case.passive && (s.packet_arrived || s.delivered_locally) &&
          (s.probe_case.probe.transport != Transport::Tcp || s.dialer_says(Outcome::Accepted) ||
           s.dialer_says(Outcome::Answered));
 }

@@ -30,8 +30,10 @@ class RoundRun {
                        crew_.linger(kGrace, take()) && phase(Phase::After) && collect();
     if (whole)
       compare_marks();
+    else
+      void_everything("time was up in the middle of the round");
+    result_.cut_short = !whole;
     write_down();
-    result_.stopped = !whole;
     return std::move(result_);
   }
 

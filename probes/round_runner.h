@@ -35,7 +35,7 @@ struct RoundSettings {
 };
 
 struct RoundResult {
-  bool stopped = false;
+  bool cut_short = false;        // a signal or the deadline came in the middle of it: void
   bool worth_repeating = false;  // void, or events were lost, on the path of some probe
   bool voided = false;           // a ruleset changed
   std::uint64_t sent = 0;

@@ -134,14 +134,17 @@ class Audit {
       ssh.ssh_command = options_.ssh_command;
     if (!options_.agent_program.empty())
       ssh.agent_program = options_.agent_program;
+    const std::string prefix = options_.sudo ? "sudo -n " : "";
+    ssh.agent_program.insert(0, prefix);
     std::map<std::string, std::unique_ptr<enforcement::Nft>> nft;
     for (const auto& member : members())
-      nft[member] = enforcement::ssh_nft(ssh.ssh_command, destination_of(member));
+      nft[member] = enforcement::ssh_nft(ssh.ssh_command, destination_of(member), prefix);
     const auto launcher = probes::ssh_launcher(ssh, destination_of);
     const auto run_on = [&](const std::string& member, const std::vector<std::string>& words) {
       std::vector<std::string> command = ssh.ssh_command;
-      command.push_back(destination_of(member));
-      command.insert(command.end(), words.begin(), words.end());
+      command.insert(command.end(), {"--", destination_of(member)});
+      command.push_back(prefix + words.front());
+      command.insert(command.end(), words.begin() + 1, words.end());
       return enforcement::run_process(command, "");
     };
     if (Status probed = probe(*launcher, std::move(nft), run_on); !probed)
@@ -163,11 +166,8 @@ class Audit {
     const auto started = Clock::now();
     const auto watch = nft_watch(std::move(nft), route_lookup(site_, std::move(run_on)));
     auto outcome = probes::conduct(site_, result_.plan, launcher, *watch, options_.conduct);
-    const Status disarmed = watch->disarm();
     if (!outcome)
       return fail(outcome.error());
-    if (!disarmed)
-      return disarmed;
     result_.outcome = std::move(*outcome);
     result_.probing = since(started);
     return {};

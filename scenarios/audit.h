@@ -37,6 +37,7 @@ struct AuditOptions {
   compiler::PlanOptions plan;
   probes::ConductOptions conduct;
   std::vector<std::string> ssh_command;  // live; empty: default
+  bool sudo = false;                     // live: agent, nft and ip are run by `sudo -n`
   // Only these cells are probed; empty: all. Controls still use every flow of the matrix.
   std::vector<std::pair<policy::ClassId, policy::ClassId>> cells;
   // Lab only. Faults break things here: in the compiled texts before they are loaded, and in the

@@ -157,6 +157,10 @@ Result<std::vector<FaultOutcome>> run_faults(const compiler::Site& site,
     auto outcome = FaultRun(site, fault, options).run();
     if (!outcome)
       return fail(outcome.error().context("fault " + fault.id));
+    // What an audit that was cut short found says nothing of this fault.
+    if (options.conduct.deadline && std::chrono::steady_clock::now() >= *options.conduct.deadline)
+      return fail(ErrorKind::Timeout,
+                  fmt::format("time was up after {} of {} faults", outcomes.size(), faults.size()));
     if (each)
       each(*outcome);
     outcomes.push_back(std::move(*outcome));

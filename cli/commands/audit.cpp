@@ -24,9 +24,7 @@ Verb audit_verb() {
       .example =
           "  sudo bulkhead audit scenarios/two-tenants --on lab\n"
           "  bulkhead audit site --on live --format junit --output audit.xml\n",
-      .options = {"on", "as-of", "run", "seed", "timeout", "include", "exclude", "fail-on",
-                  "min-coverage", "agent", "ssh", "format", "output", "evidence", "quiet",
-                  "verbose", "color"},
+      .options = audit_options(),
       .formats = format_names(),
       .run = run,
   };

@@ -87,7 +87,7 @@ Result<int> run(const Settings& settings) {
   options.plan.seed = settings.seed;
   options.conduct.run = settings.run.empty() ? made_up_run() : settings.run;
   options.conduct.seed = settings.seed;
-  options.conduct.total_timeout = settings.timeout;
+  options.conduct.deadline = deadline_of(settings);
   options.conduct.stop = &interrupted();
   std::size_t done = 0;
   const auto outcomes = scenarios::run_faults(*site, *faults, options, [&](const FaultOutcome&) {

@@ -28,9 +28,7 @@ Verb probe_verb() {
       .example =
           "  sudo bulkhead lab up scenarios/two-tenants --run demo\n"
           "  sudo bulkhead probe scenarios/two-tenants --on lab --run demo\n",
-      .options = {"on", "run", "as-of", "seed", "timeout", "include", "exclude", "fail-on",
-                  "min-coverage", "agent", "ssh", "format", "output", "evidence", "quiet",
-                  "verbose", "color"},
+      .options = audit_options(),
       .formats = format_names(),
       .run = run,
   };

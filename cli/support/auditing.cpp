@@ -24,6 +24,12 @@ std::string made_up_run() {
   return run;
 }
 
+std::vector<std::string_view> audit_options() {
+  return {"on",      "as-of",   "run",          "seed",  "timeout", "include",
+          "exclude", "fail-on", "min-coverage", "agent", "ssh",     "sudo",
+          "format",  "output",  "evidence",     "quiet", "verbose", "color"};
+}
+
 Result<int> run_audit(const Settings& settings, Scope scope) {
   if (!settings.on)
     return fail(ErrorKind::Usage,
@@ -45,13 +51,14 @@ Result<int> run_audit(const Settings& settings, Scope scope) {
   options.as_it_stands = scope == Scope::AsItStands;
   options.agent_program = settings.agent;
   options.ssh_command = settings.ssh;
+  options.sudo = settings.sudo;
   options.plan.seed = settings.seed;
   options.plan.outside_hosts = *settings.on == scenarios::Where::Lab;
   options.plan.include = settings.include;
   options.plan.exclude = settings.exclude;
   options.conduct.run = settings.run.empty() ? made_up_run() : settings.run;
   options.conduct.seed = settings.seed;
-  options.conduct.total_timeout = settings.timeout;
+  options.conduct.deadline = deadline_of(settings);
   options.conduct.stop = &interrupted();
   options.conduct.progress = [&](std::size_t done, std::size_t total) {
     progress.update(done, total);

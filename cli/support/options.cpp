@@ -226,6 +226,8 @@ constexpr Option kOptions[] = {
     {"agent", 0, "PROGRAM", "default: bulkhead-agent, in a lab the one beside this program",
      set_text<&Settings::agent>},
     {"ssh", 0, "COMMAND", "how live hosts are reached; default: ssh -oBatchMode=yes ...", set_ssh},
+    {"sudo", 0, "", "live: run agent, nft and ip by `sudo -n`, where ssh is not root's",
+     set_switch<&Settings::sudo>},
     {"format", 0, "FORMAT", "", set_text<&Settings::format>},
     {"output", 'o', "PATH", "write the answer there, whole or not at all; default: stdout",
      set_text<&Settings::output>},

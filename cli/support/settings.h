@@ -36,10 +36,19 @@ struct Settings {
   std::optional<std::uint32_t> min_coverage;
   std::string agent;  // program; empty: beside this one
   std::vector<std::string> ssh;
+  bool sudo = false;
 
   std::string from, to;  // explain
   std::optional<policy::TrafficKey> traffic;
   std::uint16_t port = 0;
 };
+
+// When --timeout, counted from now, is over.
+[[nodiscard]] inline std::optional<std::chrono::steady_clock::time_point> deadline_of(
+    const Settings& settings) {
+  if (settings.timeout.count() == 0)
+    return std::nullopt;
+  return std::chrono::steady_clock::now() + settings.timeout;
+}
 
 }  // namespace bulkhead::cli

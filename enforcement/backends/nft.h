@@ -28,7 +28,8 @@ class Nft {
 // "" is the caller's own namespace. Enters the namespace on a thread of its own: the caller's is
 // never changed.
 [[nodiscard]] std::unique_ptr<Nft> netns_nft(std::string netns_path);
+// `prefix` comes before every remote command: "sudo -n " where ssh does not log in as root.
 [[nodiscard]] std::unique_ptr<Nft> ssh_nft(std::vector<std::string> ssh_command,
-                                           std::string destination);
+                                           std::string destination, std::string prefix = {});
 
 }  // namespace bulkhead::enforcement

@@ -247,7 +247,7 @@ TEST_F(Conduct, StopInterrupts) {
 }
 
 TEST_F(Conduct, TimeUpKeepsWhatWasFound) {
-  options_.total_timeout = std::chrono::seconds(1);
+  options_.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   const std::string id = plan_.probes.front().id;
   world_.fate = [&](const Expected& what) {
     return what.probe == id ? Fate::SynOnly : intended(what);
@@ -263,6 +263,41 @@ TEST_F(Conduct, TimeUpKeepsWhatWasFound) {
   EXPECT_EQ(outcome.verdicts.size(), plan_.probes.size());
   EXPECT_GT(count(outcome)[Finding::Conforms] + count(outcome)[Finding::Leak], 0);
   EXPECT_GT(count(outcome)[Finding::Inconclusive], 0);
+}
+
+// A round does not outlive the deadline, and nobody is blamed for what was under way.
+TEST_F(Conduct, TimeUpEndsARoundInItsMiddle) {
+  options_.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+  world_.on_message = [&](const std::string& host, const ToAgent& message) {
+    if (const auto* dial = std::get_if<Dial>(&message); dial && dial->phase == Phase::Main)
+      world_.mute.insert(host);
+  };
+  const auto began = std::chrono::steady_clock::now();
+  const ProbeOutcome outcome = run();
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
+  EXPECT_TRUE(outcome.timed_out);
+  EXPECT_TRUE(watch_.disarmed);
+  EXPECT_EQ(count(outcome)[Finding::Inconclusive], static_cast<int>(plan_.probes.size()));
+  EXPECT_THAT(outcome.notes, Contains(HasSubstr("time was up")));
+  EXPECT_THAT(outcome.notes, Not(Contains(HasSubstr("did not answer in time"))));
+}
+
+// A login script of a remote host may speak before the agent.
+TEST_F(Conduct, NoiseBeforeTheAgentsFirstWordIsNoAnswer) {
+  world_.on_message = [&](const std::string& host, const ToAgent& message) {
+    if (std::holds_alternative<Hello>(message))
+      world_.agents[host].lines.insert(world_.agents[host].lines.begin(),
+                                       {"Welcome!", "{ banner }"});
+  };
+  expect_all_conform(run());
+}
+
+TEST_F(Conduct, NoiseAfterTheAgentsFirstWordIsNoAgentOfOurs) {
+  world_.on_message = [&](const std::string& host, const ToAgent& message) {
+    if (std::holds_alternative<Listen>(message))
+      world_.agents[host].lines.emplace_back("Welcome!");
+  };
+  EXPECT_THAT(run().notes, Contains(HasSubstr("does not speak our language")));
 }
 
 TEST_F(Conduct, AHostThatForwardsAgainstItsWordIsAFinding) {

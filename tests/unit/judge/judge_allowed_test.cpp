@@ -212,6 +212,17 @@ TEST(JudgeAllowed, ARealServiceIsWatchedOnly) {
   expect_verdict(c, Finding::Conforms, "at a real service");
 }
 
+// No capture runs for an enforcer's own addresses: its trace says that the packet came to it.
+TEST(JudgeAllowed, ARealServiceOfAnEnforcerIsWatchedByItsTrace) {
+  ProbeCase c = allowed();
+  c.probe.to.host = kFirewall;
+  c.passive = true;
+  Try t(c);
+  t.dialer(Outcome::Accepted);
+  t.saw(End::Enforcer, kFirewall, Outcome::Delivered);
+  expect_verdict(c, Finding::Conforms, "at a real service");
+}
+
 TEST(JudgeAllowed, ADeadListenerIsNotAnOutageOfTheNetwork) {
   ProbeCase c = allowed();
   Try t(c);
