@@ -75,7 +75,7 @@ class Conductor {
     crew_.listen(listeners);
     if (stopped())
       return fail(ErrorKind::Interrupted, "stopped before the first probe was sent");
-    if (!plan_.probes.empty() && !crew_.any_alive()) {
+    if (!plan_.probes.empty() && !out_of_time() && !crew_.any_alive()) {
       const auto deaths = crew_.deaths();
       return fail(ErrorKind::Environment,
                   "no agent could be started; the first one said: " +

@@ -22,7 +22,15 @@ said 'exit 0: as intended'
 
 # Too little asked for.
 expect 4 audit "$sites/two-tenants" --on lab --include nosuchtag
-expect 4 audit "$sites/gpu-pod" --on lab --timeout 1 -q  # no round begins after that
+# Time that is up before the first round, and in the middle of one.
+expect 4 audit "$sites/gpu-pod" --on lab --timeout 1 -q
+cp -r "$sites/two-tenants" slow
+printf '[probe]\nmax_pps = 20\n' >>slow/inventory.toml
+SECONDS=0
+expect 4 audit slow --on lab --timeout 4 --run "$run"
+said 'time was up'
+[ "$SECONDS" -lt 15 ] || fail "it went on for $SECONDS s"
+[ "$(netns_of "$run")" = 0 ] || fail "namespaces left behind"
 
 # A lab that stays: probed as it stands, broken, and probed again.
 expect 0 lab up "$sites/two-tenants" --run "$run"

@@ -282,6 +282,13 @@ TEST_F(Conduct, TimeUpEndsARoundInItsMiddle) {
   EXPECT_THAT(outcome.notes, Not(Contains(HasSubstr("did not answer in time"))));
 }
 
+TEST_F(Conduct, TimeThatIsUpBeforeAnyAgentRunsIsNoFailureOfTheAgents) {
+  options_.deadline = std::chrono::steady_clock::now();
+  const ProbeOutcome outcome = run();
+  EXPECT_TRUE(outcome.timed_out);
+  EXPECT_EQ(outcome.rounds, 0u);
+}
+
 // A login script of a remote host may speak before the agent.
 TEST_F(Conduct, NoiseBeforeTheAgentsFirstWordIsNoAnswer) {
   world_.on_message = [&](const std::string& host, const ToAgent& message) {
