@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <utility>
 
+#include "compiler/probe_detours.h"
 #include "compiler/probe_traffic.h"
 #include "compiler/representatives.h"
 
@@ -62,6 +64,7 @@ class Planner {
       for (ClassId to = 0; to < n; ++to)
         plan_cell(from, to);
     }
+    add_detours();
     finish();
     return std::move(plan_);
   }
@@ -164,6 +167,22 @@ class Planner {
       ++filtered_;
   }
 
+  void add_detours() {
+    const auto key = [](const Probe& p) {
+      return std::tuple(p.from.host, p.from.address, p.to.host, p.to.address, p.transport, p.port,
+                        p.detour.host);
+    };
+    std::set<decltype(key(std::declval<Probe>()))> known;
+    for (const Probe& probe : plan_.probes) {
+      if (probe.expect == Expect::Allow)
+        known.insert(key(probe));
+    }
+    for (Probe& probe : detours(site_, who_, canary_ports_.front())) {
+      if (known.insert(key(probe)).second && wanted(probe, site_.matrix.universe, options_))
+        plan_.probes.push_back(std::move(probe));
+    }
+  }
+
   void note(std::string what, std::string reason) {
     const std::pair entry{std::move(what), std::move(reason)};
     if (std::find(reasons_.begin(), reasons_.end(), entry) == reasons_.end())
@@ -195,7 +214,7 @@ class Planner {
   void finish() {
     const auto key = [](const Probe& p) {
       return std::tuple(p.from.cls, p.to.cls, p.transport, p.to.address.family, p.port, p.payload,
-                        p.size, p.to.address);
+                        p.size, p.to.address, p.detour.host);
     };
     std::stable_sort(plan_.probes.begin(), plan_.probes.end(),
                      [&](const Probe& a, const Probe& b) { return key(a) < key(b); });

@@ -44,6 +44,13 @@ struct ProbeEnd {
   std::string stands_for;  // host in whose place this one is probed; empty: itself
 };
 
+// A host with NICs in two segments and `forwards = false`: the sender hands its packet to the NIC,
+// as if that host were its gateway. What arrives at the other side went around every enforcer.
+struct Detour {
+  std::string host;  // empty: none
+  std::string nic;   // in the sender's segment
+};
+
 struct Probe {
   std::string id;  // "p-000317", in plan order
   ProbeEnd from, to;
@@ -57,6 +64,7 @@ struct Probe {
   Cause cause = Cause::None;  // of a deny
   std::string enforcer;       // managed enforcer that decides; empty: none on the path
   std::string rule;           // id(s) that decide, "default" or "inside"
+  Detour detour{};            // not over the path at all, but through a host
 };
 
 // What no probe can decide, and why: no agent at the source, no member of a family on both sides,

@@ -29,13 +29,21 @@ std::string end_text(const ProbeEnd& end, const Site& site) {
   return text + "}";
 }
 
+std::string detour_text(const Detour& detour) {
+  if (detour.host.empty())
+    return {};
+  return fmt::format(R"(,"detour":{{"host":{},"nic":{}}})", json_text(detour.host),
+                     json_text(detour.nic));
+}
+
 std::string probe_text(const Probe& probe, const Site& site) {
   return fmt::format(
       R"({{"id":"{}","from":{},"to":{},"transport":"{}","payload":"{}","port":{},"sport":{},"size":{},)"
-      R"("expect":"{}","cause":"{}","enforcer":{},"rule":{}}})",
+      R"("expect":"{}","cause":"{}","enforcer":{},"rule":{}{}}})",
       probe.id, end_text(probe.from, site), end_text(probe.to, site), to_string(probe.transport),
       to_string(probe.payload), probe.port, probe.sport, probe.size, to_string(probe.expect),
-      to_string(probe.cause), json_text(probe.enforcer), json_text(probe.rule));
+      to_string(probe.cause), json_text(probe.enforcer), json_text(probe.rule),
+      detour_text(probe.detour));
 }
 
 std::string unprobed_text(const Unprobed& cell, const Site& site) {
@@ -58,7 +66,7 @@ class Reader {
 
   Probe probe(const json& in) const {
     only(in, {"id", "from", "to", "transport", "payload", "port", "sport", "size", "expect",
-              "cause", "enforcer", "rule"});
+              "cause", "enforcer", "rule", "detour"});
     Probe out;
     out.id = in.at("id").get<std::string>();
     out.from = end(in.at("from"));
@@ -74,6 +82,10 @@ class Reader {
                       {Cause::None, Cause::Rule, Cause::Route, Cause::Partition, Cause::External});
     out.enforcer = in.at("enforcer").get<std::string>();
     out.rule = in.at("rule").get<std::string>();
+    if (const auto detour = in.find("detour"); detour != in.end()) {
+      only(*detour, {"host", "nic"});
+      out.detour = {detour->at("host").get<std::string>(), detour->at("nic").get<std::string>()};
+    }
     if (out.from.address.family != out.to.address.family)
       throw std::string("probe " + out.id + " mixes address families");
     return out;

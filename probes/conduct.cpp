@@ -64,6 +64,8 @@ class Conductor {
     std::map<std::string, std::vector<Listener>> listeners;
     for (const Probe& probe : plan_.probes) {
       hosts.insert(probe.from.host);
+      if (!probe.detour.host.empty())
+        hosts.insert(probe.detour.host);
       if (probe.to.agentless)
         continue;
       hosts.insert(probe.to.host);
@@ -98,9 +100,11 @@ class Conductor {
 
   // What is known only now that the agents run.
   void tell_case(ProbeCase& probe_case) {
-    if (probe_case.probe.cause == compiler::Cause::Route)
-      probe_case.route_absent = watch_.route_is_absent(probe_case.probe);
     const Probe& probe = probe_case.probe;
+    if (!probe.detour.host.empty())
+      probe_case.route_absent = forwards_nothing(probe.detour.host, probe.from.address.family);
+    else if (probe.cause == compiler::Cause::Route)
+      probe_case.route_absent = watch_.route_is_absent(probe);
     if (probe.to.agentless)
       return;
     const AgentKey& key = crew_.key(probe.to.host);
@@ -108,6 +112,14 @@ class Conductor {
     const Crew::Trouble* trouble =
         crew_.trouble(probe.to.host, {probe.transport, probe.to.address, probe.port});
     probe_case.passive = trouble && trouble->passive;
+  }
+
+  // As its kernel says, through an agent that lives.
+  [[nodiscard]] bool forwards_nothing(const std::string& host, Family family) const {
+    const auto facts = crew_.facts();
+    const auto found = facts.find(host);
+    return crew_.alive(host) && found != facts.end() &&
+           !(family == Family::V4 ? found->second.forwards_v4 : found->second.forwards_v6);
   }
 
   void note_troubles(const std::string& host, const std::vector<Listener>& listeners) {

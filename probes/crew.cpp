@@ -109,6 +109,17 @@ const AgentKey& Crew::key(const std::string& host) const {
   return found == members_.end() ? nobody : found->second.key;
 }
 
+std::optional<Mac> Crew::mac(const std::string& host, const std::string& nic) const {
+  if (!alive(host))
+    return std::nullopt;
+  const Facts& facts = members_.at(host).facts;
+  for (std::size_t i = 0; i < std::min(facts.interfaces.size(), facts.macs.size()); ++i) {
+    if (facts.interfaces[i] == nic && facts.macs[i] != Mac{})
+      return facts.macs[i];
+  }
+  return std::nullopt;
+}
+
 const Crew::Trouble* Crew::trouble(const std::string& host, const Listener& listener) const {
   const auto member = members_.find(host);
   if (member == members_.end())

@@ -45,6 +45,8 @@ class Crew {
   [[nodiscard]] std::vector<std::string> deaths() const;
   [[nodiscard]] std::map<std::string, Facts> facts() const;
   [[nodiscard]] const AgentKey& key(const std::string& host) const;
+  // None: no such interface, or its agent is not there to say.
+  [[nodiscard]] std::optional<Mac> mac(const std::string& host, const std::string& nic) const;
   // Empty: opened by us. Else why not; `passive`: a real service holds it.
   struct Trouble {
     bool passive = false;

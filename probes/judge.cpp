@@ -240,6 +240,8 @@ std::string flow_text(const compiler::Probe& probe) {
     text += fmt::format(" ({})", to_string(probe.payload));
   else if (probe.size == compiler::kLargePayload)
     text += fmt::format(" (datagram of {} bytes, in fragments)", probe.size + sizeof(Token));
+  if (!probe.detour.host.empty())
+    text += fmt::format(" through {}, around every enforcer", probe.detour.host);
   return text;
 }
 
@@ -264,6 +266,9 @@ std::string detail_text(const Sight& s) {
     return fmt::format("translated to {} port {} -> {} port {}", seen.tuple.from.str(),
                        seen.tuple.sport, seen.tuple.to.str(), seen.tuple.port);
   }
+  if (!s.probe_case.probe.detour.host.empty() && s.probe_case.route_absent)
+    return fmt::format("the kernel of {} forwards no {}", s.probe_case.probe.detour.host,
+                       s.probe_case.probe.from.address.family == Family::V4 ? "IPv4" : "IPv6");
   if (!s.dialer)
     return {};
   if (s.dialer->icmp_from)

@@ -98,7 +98,10 @@ struct Writer {
            to_string(dial.phase), dial.pps, dial.timeout.count());
     append_list(out, "tries", dial.tries, [&](const DialTry& dial_try) {
       open_expected(out, dial_try.what);
-      append(out, ",\"size\":{}}}", dial_try.size);
+      append(out, ",\"size\":{}", dial_try.size);
+      if (dial_try.next_hop)
+        append(out, ",\"next_hop\":\"{}\"", bytes_to_hex(*dial_try.next_hop));
+      out += '}';
     });
   }
   void operator()(const Collect& collect) { append(out, "collect\",\"round\":{}", collect.round); }
@@ -112,6 +115,8 @@ struct Writer {
            ready.facts.forwards_v6, ready.facts.can_trace);
     append_list(out, "interfaces", ready.facts.interfaces,
                 [&](const std::string& name) { append_json_string(out, name); });
+    append_list(out, "macs", ready.facts.macs,
+                [&](const Mac& mac) { append(out, "\"{}\"", bytes_to_hex(mac)); });
   }
   void operator()(const Listening& listening) {
     const auto write = [&](const Listening::Other& other) {
@@ -226,6 +231,11 @@ ToAgent read_dial(JsonFields& fields) {
     DialTry dial_try;
     dial_try.what = read_expected(inner);
     dial_try.size = static_cast<std::uint16_t>(inner.number("size", 65535));
+    if (inner.has("next_hop")) {
+      dial_try.next_hop.emplace();
+      if (!bytes_from_hex(inner.text("next_hop"), *dial_try.next_hop))
+        inner.mistake("field `next_hop` is not 12 hex digits");
+    }
     return dial_try;
   });
   return dial;
@@ -244,6 +254,14 @@ FromAgent read_ready(JsonFields& fields) {
         ready.facts.interfaces.push_back(name.get_ref<const std::string&>());
       else
         fields.mistake("field `interfaces` holds something else than names");
+    }
+  }
+  if (const nlohmann::json* macs = fields.array("macs")) {
+    for (const nlohmann::json& mac : *macs) {
+      ready.facts.macs.emplace_back();
+      if (!mac.is_string() ||
+          !bytes_from_hex(mac.get_ref<const std::string&>(), ready.facts.macs.back()))
+        fields.mistake("field `macs` holds something else than 12 hex digits");
     }
   }
   return ready;

@@ -19,8 +19,10 @@
 // Collected.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -57,9 +59,12 @@ struct Expect {
   std::uint32_t round = 0;
   std::vector<Expected> tries;
 };
+using Mac = std::array<std::uint8_t, 6>;
 struct DialTry {
   Expected what;
   std::uint16_t size = 0;  // payload bytes after the token, UDP only
+  // UDP only: the frame goes to this NIC of the sender's segment, whatever the sender's routes say.
+  std::optional<Mac> next_hop{};
 };
 enum class Phase : std::uint8_t { Before, Main, After };
 [[nodiscard]] std::string_view to_string(Phase phase);
@@ -82,6 +87,7 @@ struct Facts {
        forwards_v6 = false;  // net.ipv4.ip_forward, net.ipv6.conf.all.forwarding
   std::vector<std::string> interfaces;
   bool can_trace = false;
+  std::vector<Mac> macs{};  // of each interface; zero where it has none
 };
 struct Ready {
   std::string version;

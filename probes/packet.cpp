@@ -57,4 +57,13 @@ std::optional<IpHeader> read_ip_header(std::span<const std::uint8_t> packet) {
   return std::nullopt;
 }
 
+std::uint16_t internet_checksum(std::span<const std::uint8_t> bytes) {
+  std::uint32_t sum = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    sum += i % 2 == 0 ? std::uint32_t{bytes[i]} << 8 : bytes[i];
+  while (sum >> 16 != 0)
+    sum = (sum & 0xffff) + (sum >> 16);
+  return static_cast<std::uint16_t>(~sum);
+}
+
 }  // namespace bulkhead::probes

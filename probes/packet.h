@@ -18,4 +18,7 @@ struct IpHeader {
 // None: not IP, cut short, a later fragment, or an extension header that no packet of ours has.
 [[nodiscard]] std::optional<IpHeader> read_ip_header(std::span<const std::uint8_t> packet);
 
+// RFC 1071. A checksum field among `bytes` is zero.
+[[nodiscard]] std::uint16_t internet_checksum(std::span<const std::uint8_t> bytes);
+
 }  // namespace bulkhead::probes

@@ -66,7 +66,11 @@ class RoundRun {
       OpenProbe open{scheduled.probe, &scheduled, scheduled.exchange};
       open.what.what.token = tokens.fresh();
       open.what.what.attempt = static_cast<std::uint32_t>(probe_case.tries.size() + 1);
-      open.sent = crew_.alive(probe_case.probe.from.host) && listener_alive(probe_case);
+      const compiler::Detour& detour = probe_case.probe.detour;
+      if (!detour.host.empty())
+        open.what.next_hop = crew_.mac(detour.host, detour.nic);
+      open.sent = crew_.alive(probe_case.probe.from.host) && listener_alive(probe_case) &&
+                  detour_known(probe_case);
       open.settled = !open.sent;
       book_.open_try(scheduled.probe, round_.number, open.what.what);
       open_ += open.sent ? 1 : 0;
@@ -82,6 +86,11 @@ class RoundRun {
     const Crew::Trouble* trouble =
         crew_.trouble(probe.to.host, {probe.transport, probe.to.address, probe.port});
     return crew_.alive(probe.to.host) && (!trouble || trouble->passive);
+  }
+
+  [[nodiscard]] bool detour_known(const ProbeCase& probe_case) const {
+    const compiler::Detour& detour = probe_case.probe.detour;
+    return detour.host.empty() || crew_.mac(detour.host, detour.nic);
   }
 
   void arm() {
@@ -284,7 +293,7 @@ class RoundRun {
       const Probe& probe = probe_case.probe;
       TryRecord& attempt = probe_case.tries.back();
       attempt.dialer_alive = crew_.alive(probe.from.host);
-      attempt.listener_alive = listener_alive(probe_case);
+      attempt.listener_alive = listener_alive(probe_case) && detour_known(probe_case);
       attempt.watcher_alive =
           probe_case.enforcers.empty() ||
           std::any_of(probe_case.enforcers.begin(), probe_case.enforcers.end(),

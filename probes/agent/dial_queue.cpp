@@ -28,14 +28,19 @@ bool DialQueue::Pace::take(std::uint32_t pps, std::uint32_t packets) {
 }
 
 DialQueue::DialQueue(EventLoop& loop, Reports reports, std::size_t most_in_flight)
-    : loop_(loop), reports_(std::move(reports)), most_in_flight_(most_in_flight) {
+    : loop_(loop),
+      reports_(std::move(reports)),
+      most_in_flight_(most_in_flight),
+      detour_dialer_(make_detour_dialer(*this)) {
   for (const TransportRow& row : transports())
     dialers_.emplace_back(row.transport, row.make_dialer(loop, *this));
 }
 
-Dialer& DialQueue::dialer_of(compiler::Transport transport) {
+Dialer& DialQueue::dialer_of(const DialTry& what) {
+  if (what.next_hop)
+    return *detour_dialer_;
   return *std::find_if(dialers_.begin(), dialers_.end(), [&](const auto& entry) {
-            return entry.first == transport;
+            return entry.first == what.what.transport;
           })->second;
 }
 
@@ -76,7 +81,7 @@ void DialQueue::start(Try entry) {
   }
   // A copy: the try may end, and its entry with it, inside.
   const DialTry what = placed->second.what;
-  dialer_of(what.what.transport).start(id, what);
+  dialer_of(what).start(id, what);
 }
 
 void DialQueue::ended(TryId id, Ending ending) {
@@ -107,7 +112,7 @@ void DialQueue::expire() {
         loop_.at(deadline, [this] { expire(); });
         return;
       }
-      ended(id, dialer_of(found->second.what.what.transport).give_up(id));
+      ended(id, dialer_of(found->second.what).give_up(id));
     }
     deadlines_.pop();
   }
@@ -121,7 +126,7 @@ void DialQueue::end_round(std::uint32_t round) {
   }
   std::sort(open.begin(), open.end());
   for (const TryId id : open) {
-    Ending ending = dialer_of(in_flight_.at(id).what.what.transport).give_up(id);
+    Ending ending = dialer_of(in_flight_.at(id).what).give_up(id);
     if (ending.outcome == Outcome::Timeout)
       ending.outcome = Outcome::Sent;
     ended(id, std::move(ending));

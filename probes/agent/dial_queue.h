@@ -62,12 +62,13 @@ class DialQueue final : public DialSink {
   void start(Try entry);
   void finish(const Try& entry, const Ending& ending);
   void expire();
-  Dialer& dialer_of(compiler::Transport transport);
+  Dialer& dialer_of(const DialTry& what);
 
   EventLoop& loop_;
   Reports reports_;
   std::size_t most_in_flight_;
   std::vector<std::pair<compiler::Transport, std::unique_ptr<Dialer>>> dialers_;
+  std::unique_ptr<Dialer> detour_dialer_;
   std::deque<Try> waiting_;
   std::unordered_map<TryId, Try> in_flight_;
   std::priority_queue<std::pair<Clock::time_point, TryId>,

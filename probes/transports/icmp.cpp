@@ -12,21 +12,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "probes/packet.h"
 #include "probes/transports/socket_tools.h"
 
 namespace bulkhead::probes {
 namespace {
 
 constexpr std::size_t kHeader = 8;  // type, code, checksum, identifier, sequence
-
-std::uint16_t internet_checksum(std::span<const std::uint8_t> bytes) {  // RFC 1071, even sizes
-  std::uint32_t sum = 0;
-  for (std::size_t i = 0; i + 1 < bytes.size(); i += 2)
-    sum += read_u16(bytes, i);
-  while (sum >> 16)
-    sum = (sum & 0xffff) + (sum >> 16);
-  return static_cast<std::uint16_t>(~sum);
-}
 
 std::vector<std::uint8_t> echo_request(const Expected& what) {
   std::vector<std::uint8_t> bytes(kHeader);

@@ -147,4 +147,16 @@ std::optional<Token> read_token(std::span<const std::uint8_t> payload) {
   return token;
 }
 
+std::optional<Ending> connect_as_planned(int fd, const Tuple& tuple) {
+  keep_icmp_errors(fd, tuple.from.family);
+  set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+  const SocketAddress local = socket_address(tuple.from, tuple.sport);
+  if (::bind(fd, local.get(), local.length) != 0)
+    return setup_failed("bind", errno);
+  const SocketAddress remote = socket_address(tuple.to, tuple.port);
+  if (::connect(fd, remote.get(), remote.length) != 0 && errno != EINPROGRESS)
+    return send_failed("connect", errno);
+  return std::nullopt;
+}
+
 }  // namespace bulkhead::probes

@@ -28,6 +28,9 @@ struct SocketAddress {
 void set_option(int fd, int level, int name, int value);  // best effort
 // Asks the kernel to keep ICMP errors, with their type, code and sender.
 void keep_icmp_errors(int fd, Family family);
+// Binds to the planned source, connects to the planned destination, and keeps ICMP errors. None:
+// under way or done.
+[[nodiscard]] std::optional<Ending> connect_as_planned(int fd, const Tuple& tuple);
 // Closing then leaves no TIME_WAIT behind.
 void reset_on_close(int fd);
 

@@ -9,10 +9,9 @@
 #include <cstring>
 #include <map>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
-#include "probes/transports/socket_tools.h"
+#include "probes/transports/socket_dialer.h"
 
 namespace bulkhead::probes {
 namespace {
@@ -54,60 +53,26 @@ class TcpTry final : public Watcher {
   std::size_t reply_size_ = 0;
 };
 
-class TcpDialer final : public Dialer {
+class TcpDialer final : public SocketDialer<TcpTry> {
  public:
-  TcpDialer(EventLoop& loop, DialSink& sink) : loop_(loop), sink_(sink) {}
-
-  void start(TryId id, const DialTry& what) override {
-    if (auto ending = open(id, what))
-      sink_.ended(id, *std::move(ending));
-  }
-  Ending give_up(TryId id) override {
-    const auto found = tries_.find(id);
-    const Ending ending = found->second->so_far();
-    remove(found);
-    return ending;
-  }
-  void finish(TryId id, Ending ending) {
-    remove(tries_.find(id));
-    sink_.ended(id, std::move(ending));
-  }
+  using SocketDialer::SocketDialer;
 
  private:
-  using Tries = std::unordered_map<TryId, std::unique_ptr<TcpTry>>;
-
-  std::optional<Ending> open(TryId id, const DialTry& what) {
+  std::optional<Ending> open(TryId id, const DialTry& what) override {
     const Tuple& tuple = what.what.tuple;
     UniqueFd fd = open_socket(tuple.from.family, SOCK_STREAM);
     if (!fd)
       return setup_failed("socket", errno);
     choose_initial_sequence(fd.get(), initial_sequence(what.what.token));
-    keep_icmp_errors(fd.get(), tuple.from.family);
-    set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
     reset_on_close(fd.get());
-    const SocketAddress local = socket_address(tuple.from, tuple.sport);
-    if (::bind(fd.get(), local.get(), local.length) != 0)
-      return setup_failed("bind", errno);
-    const SocketAddress remote = socket_address(tuple.to, tuple.port);
-    if (::connect(fd.get(), remote.get(), remote.length) != 0 && errno != EINPROGRESS)
-      return send_failed("connect", errno);
+    if (auto failed = connect_as_planned(fd.get(), tuple))
+      return failed;
     const int raw_fd = fd.get();
-    auto dial = std::make_unique<TcpTry>(*this, id, std::move(fd), what.what.token);
     // Watched only now: an unconnected socket would report a hang-up. Edge-triggered saves a
     // second system call once connected.
-    if (const Status status = loop_.watch(raw_fd, EPOLLIN | EPOLLOUT | EPOLLET, *dial); !status)
-      return setup_failed("epoll_ctl", errno);
-    tries_.emplace(id, std::move(dial));
-    return std::nullopt;
+    return keep(id, std::make_unique<TcpTry>(*this, id, std::move(fd), what.what.token), raw_fd,
+                EPOLLIN | EPOLLOUT | EPOLLET);
   }
-  void remove(Tries::iterator found) {
-    loop_.forget(*found->second);
-    tries_.erase(found);
-  }
-
-  EventLoop& loop_;
-  DialSink& sink_;
-  Tries tries_;
 };
 
 Ending TcpTry::so_far() const {

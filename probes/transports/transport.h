@@ -121,6 +121,9 @@ std::unique_ptr<Dialer> make_udp_dialer(EventLoop& loop, DialSink& sink);
 std::unique_ptr<Answerer> make_udp_answerer(EventLoop& loop, ArrivalSink& sink);
 std::optional<Opening> read_udp_opening(Family family, std::span<const std::uint8_t> segment);
 
+// Of tries that name their next hop: one UDP datagram in a frame of its own.
+std::unique_ptr<Dialer> make_detour_dialer(DialSink& sink);
+
 std::unique_ptr<Dialer> make_icmp_dialer(EventLoop& loop, DialSink& sink);
 std::unique_ptr<Answerer> make_icmp_answerer(EventLoop& loop, ArrivalSink& sink);
 std::optional<Opening> read_icmp_opening(Family family, std::span<const std::uint8_t> segment);

@@ -6,11 +6,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <unordered_map>
 #include <vector>
 
 #include "policy/traffic.h"
-#include "probes/transports/socket_tools.h"
+#include "probes/transports/socket_dialer.h"
 
 namespace bulkhead::probes {
 namespace {
@@ -55,51 +54,43 @@ class UdpTry final : public Watcher {
   Token token_;
 };
 
-class UdpDialer final : public Dialer {
+class UdpDialer final : public SocketDialer<UdpTry> {
  public:
-  UdpDialer(EventLoop& loop, DialSink& sink) : loop_(loop), sink_(sink) {}
-
-  void start(TryId id, const DialTry& what) override {
-    if (auto ending = open(id, what))
-      sink_.ended(id, *std::move(ending));
-  }
-  Ending give_up(TryId id) override {
-    const auto found = tries_.find(id);
-    const Ending ending = found->second->so_far();
-    remove(found);
-    return ending;
-  }
-  void finish(TryId id, Ending ending) {
-    remove(tries_.find(id));
-    sink_.ended(id, std::move(ending));
-  }
+  using SocketDialer::SocketDialer;
 
  private:
-  using Tries = std::unordered_map<TryId, std::unique_ptr<UdpTry>>;
-
-  std::optional<Ending> open(TryId id, const DialTry& what) {
+  std::optional<Ending> open(TryId id, const DialTry& what) override {
     const Tuple& tuple = what.what.tuple;
     UniqueFd fd = open_socket(tuple.from.family, SOCK_DGRAM);
     if (!fd)
       return setup_failed("socket", errno);
-    keep_icmp_errors(fd.get(), tuple.from.family);
     // Fragment here, whatever the path's MTU is believed to be.
     if (tuple.from.family == Family::V4)
       set_option(fd.get(), IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DONT);
     else
       set_option(fd.get(), IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DONT);
-    set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
-    const SocketAddress local = socket_address(tuple.from, tuple.sport);
-    if (::bind(fd.get(), local.get(), local.length) != 0)
-      return setup_failed("bind", errno);
-    const SocketAddress remote = socket_address(tuple.to, tuple.port);
-    if (::connect(fd.get(), remote.get(), remote.length) != 0)
-      return send_failed("connect", errno);
-
+    if (auto failed = connect_as_planned(fd.get(), tuple))
+      return failed;
     const int raw_fd = fd.get();
     auto dial = std::make_unique<UdpTry>(*this, id, std::move(fd), what.what.token);
-    if (const Status status = loop_.watch(raw_fd, EPOLLIN | EPOLLET, *dial); !status)
-      return setup_failed("epoll_ctl", errno);
+    UdpTry& kept = *dial;
+    if (auto failed = keep(id, std::move(dial), raw_fd, EPOLLIN | EPOLLET))
+      return failed;
+    write_payload(what);
+    if (::send(raw_fd, payload_.data(), payload_.size(), MSG_NOSIGNAL) >= 0)
+      return std::nullopt;
+    // EPERM: a rule of our own host dropped it on its way out. It was sent as far as a trace or a
+    // capture is concerned, so the try goes on.
+    if (errno == EPERM) {
+      kept.refused_locally = EPERM;
+      return std::nullopt;
+    }
+    Ending failed = send_failed("send", errno);
+    remove(id);
+    return failed;
+  }
+
+  void write_payload(const DialTry& what) {
     payload_.clear();
     if (what.what.payload != Payload::Token) {
       const auto header = base_transport_header(what.what.payload);
@@ -107,24 +98,8 @@ class UdpDialer final : public Dialer {
     }
     payload_.insert(payload_.end(), what.what.token.begin(), what.what.token.end());
     payload_.resize(payload_.size() + what.size);
-    if (::send(raw_fd, payload_.data(), payload_.size(), MSG_NOSIGNAL) < 0) {
-      // EPERM: a rule of our own host dropped it on its way out. It was sent as far as a trace
-      // or a capture is concerned, so the try goes on.
-      if (errno != EPERM)
-        return send_failed("send", errno);
-      dial->refused_locally = errno;
-    }
-    tries_.emplace(id, std::move(dial));
-    return std::nullopt;
-  }
-  void remove(Tries::iterator found) {
-    loop_.forget(*found->second);
-    tries_.erase(found);
   }
 
-  EventLoop& loop_;
-  DialSink& sink_;
-  Tries tries_;
   std::vector<std::uint8_t> payload_;
 };
 

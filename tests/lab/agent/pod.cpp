@@ -131,6 +131,11 @@ void Pod::rules(const std::string& nft) const {
   run("router", "nft -f - <<'END'\n" + nft + "\nEND");
 }
 
+void Pod::forget_rules() const {
+  for (const char* host : kHosts)
+    run(host, "nft flush ruleset");
+}
+
 void Pod::trace() const {
   std::string table = "table inet bulkhead_trace {\n";
   for (const char* hook : {"prerouting", "output"}) {

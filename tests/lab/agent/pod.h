@@ -27,6 +27,8 @@ class Pod {
   std::string run(const std::string& host, const std::string& command) const;
   // Loads nft text into the router.
   void rules(const std::string& nft) const;
+  // Every namespace is without rules again.
+  void forget_rules() const;
   // Adds the trace table: every packet from the client to the server is traced.
   void trace() const;
 

@@ -466,5 +466,41 @@ TEST(JudgeDenied, ARoceRequestThatArrivesIsALeak) {
   EXPECT_THAT(judge(c).reason, HasSubstr("roce-request"));
 }
 
+// A packet handed to a host between two segments, as if it were a gateway.
+ProbeCase through_a_host() {
+  ProbeCase c = denied();
+  c.probe.transport = compiler::Transport::Udp;
+  c.probe.cause = compiler::Cause::Route;
+  c.probe.detour = {"two", "a"};
+  return c;
+}
+
+TEST(JudgeDetour, WhatArrivesThroughAHostIsALeakThatNamesIt) {
+  ProbeCase c = through_a_host();
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.listener(Outcome::PacketSeen);
+  expect_verdict(c, Finding::Leak, "arrived");
+  EXPECT_THAT(judge(c).reason, HasSubstr("through two, around every enforcer"));
+}
+
+TEST(JudgeDetour, AKernelThatForwardsNothingAndGoodControlsConform) {
+  ProbeCase c = through_a_host();
+  c.route_absent = true;
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  expect_verdict(c, Finding::Conforms, "no route");
+  EXPECT_THAT(judge(c).reason, HasSubstr("the kernel of two forwards no IPv4"));
+  t.record().target.after = Control3::Failed;
+  expect_verdict(c, Finding::Inconclusive, "controls failed");
+}
+
+TEST(JudgeDetour, SilenceOfAHostThatForwardsDecidesNothing) {
+  ProbeCase c = through_a_host();
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  expect_verdict(c, Finding::Inconclusive, "silence");
+}
+
 }  // namespace
 }  // namespace bulkhead::probes

@@ -264,8 +264,37 @@ TEST(ProbePlan, TagsChooseAndWhatIsLeftOutIsSaid) {
   EXPECT_GT(left_out, 5);
 }
 
+constexpr std::string_view kBetween =
+    "[host.two]\nforwards = false\n"
+    "nic.a = { segment = \"red-fe\", v4 = \"10.1.0.77\", v6 = \"fd01::77\" }\n"
+    "nic.b = { segment = \"blue-fe\", v4 = \"10.2.0.77\", v6 = \"fd02::77\" }\n";
+
+// A host between two segments is probed as a path around the firewall, both ways, by others.
+TEST(ProbePlan, AHostBetweenTwoSegmentsIsAskedToForward) {
+  const Site site =
+      site_of(std::string(kSmallPolicy), std::string(kSmallInventory) + std::string(kBetween));
+  ASSERT_TRUE(site.ok());
+  std::set<std::tuple<std::string, std::string, Family>> ways;
+  for (const Probe& p : plan_probes(site, {}).probes) {
+    if (p.detour.host.empty())
+      continue;
+    EXPECT_EQ(p.detour.host, "two");
+    EXPECT_NE(p.from.host, "two");
+    EXPECT_NE(p.to.host, "two");
+    EXPECT_EQ(p.expect, Expect::Deny);
+    EXPECT_EQ(p.cause, Cause::Route);
+    const std::string from = site.matrix.universe.classes[p.from.cls].place;
+    EXPECT_EQ(p.detour.nic, from == "red-fe" ? "a" : "b");
+    EXPECT_TRUE(
+        ways.emplace(from, site.matrix.universe.classes[p.to.cls].place, p.from.address.family)
+            .second);
+  }
+  EXPECT_EQ(ways.size(), 4U);
+}
+
 TEST(ProbePlan, RoundTripsThroughJson) {
-  const Site& site = small_site();
+  const Site site =
+      site_of(std::string(kSmallPolicy), std::string(kSmallInventory) + std::string(kBetween));
   const std::string text = to_json(plan_probes(site, {}), site);
   const auto back = plan_from_json(text, site);
   ASSERT_TRUE(back) << back.error().message;

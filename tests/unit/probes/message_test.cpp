@@ -50,6 +50,7 @@ TEST(unit_probes_message, ToAgentRoundTrips) {
       Expect{3, {expected(), expected()}},
       Expect{3, {}},
       Dial{3, Phase::After, 500, std::chrono::milliseconds(250), {{expected(), 4000}}},
+      Dial{3, Phase::Main, 0, {}, {{expected(), 48, Mac{2, 0, 0, 0, 0xab, 1}}}},
       Collect{7},
       Stop{},
   };
@@ -64,7 +65,7 @@ TEST(unit_probes_message, ToAgentRoundTrips) {
 
 TEST(unit_probes_message, FromAgentRoundTrips) {
   const std::vector<FromAgent> messages = {
-      Ready{"0.1.0", {"6.18", true, false, {"lo", "eth\"0"}, true}},
+      Ready{"0.1.0", {"6.18", true, false, {"lo", "eth\"0"}, true, {Mac{}, Mac{2, 1}}}},
       Listening{3,
                 {{{Transport::Tcp, address("10.0.0.1"), 22}, "in use"}},
                 {{{Transport::Udp, address("::1"), 53}, "why"}}},
