@@ -5,21 +5,20 @@
 namespace bulkhead {
 
 std::uint32_t SourceMap::add(std::string name, std::string text) {
+  std::vector<std::uint32_t> starts{0};
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', end + 1))
+    starts.push_back(static_cast<std::uint32_t>(end + 1));
+  line_starts_.push_back(std::move(starts));
   files_.push_back({std::move(name), std::move(text)});
   return static_cast<std::uint32_t>(files_.size() - 1);
 }
 
 std::string_view SourceMap::line(SourcePos at) const {
-  if (at.line == 0 || at.file >= files_.size())
+  if (at.line == 0 || at.file >= files_.size() || at.line > line_starts_[at.file].size())
     return {};
-  std::string_view text = files_[at.file].text;
-  for (std::uint32_t number = 1; number < at.line; ++number) {
-    const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos)
-      return {};
-    text.remove_prefix(end + 1);
-  }
-  std::string_view line = text.substr(0, text.find('\n'));
+  std::string_view line = files_[at.file].text;
+  line.remove_prefix(line_starts_[at.file][at.line - 1]);
+  line = line.substr(0, line.find('\n'));
   if (line.ends_with('\r'))
     line.remove_suffix(1);
   return line;

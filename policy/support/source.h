@@ -28,13 +28,15 @@ class SourceMap {
   std::uint32_t add(std::string name, std::string text);
   [[nodiscard]] const SourceFile& file(std::uint32_t index) const { return files_[index]; }
   [[nodiscard]] std::size_t size() const { return files_.size(); }
-  // The line without its end (LF or CRLF); empty if there is none.
+  // The line without its end (LF or CRLF); empty if there is none. Cost does not grow with the
+  // file.
   [[nodiscard]] std::string_view line(SourcePos at) const;
   // "policy.toml:12:5"; the file alone for a position without a line.
   [[nodiscard]] std::string place(SourcePos at) const;
 
  private:
   std::vector<SourceFile> files_;
+  std::vector<std::vector<std::uint32_t>> line_starts_;  // offsets, one list a file
 };
 
 }  // namespace bulkhead

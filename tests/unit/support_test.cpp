@@ -95,6 +95,23 @@ TEST(Hostlist, FoldsForPeople) {
   EXPECT_EQ(fold_hostlist({"r1g01", "r1g02", "r1g03", "x", "r1g09"}), "r1g[01-03],x,r1g09");
 }
 
+TEST(SourceMapTest, FindsLinesOfALargeFileWithoutReadingIt) {
+  constexpr std::uint32_t kLines = 100'000;
+  std::string text;
+  for (std::uint32_t line = 1; line <= kLines; ++line)
+    text += "line " + std::to_string(line) + (line % 2 == 0 ? "\r\n" : "\n");
+  SourceMap sources;
+  const auto file = sources.add("large.toml", text);
+  const std::clock_t begin = std::clock();
+  for (std::uint32_t line = 1; line <= kLines; ++line)
+    ASSERT_EQ(sources.line({file, line, 1}), "line " + std::to_string(line));
+  // Each from the start of the file, these are half a minute.
+  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 5);
+  EXPECT_EQ(sources.line({file, kLines + 1, 1}), "") << "after the last end of line";
+  EXPECT_EQ(sources.line({file, kLines + 2, 1}), "");
+  EXPECT_EQ(sources.line({file, 0, 0}), "");
+}
+
 TEST(DiagnosticTest, ShowsPlaceLineCaretAndHint) {
   SourceMap sources;
   const auto file = sources.add("policy.toml", "a = 1\nfrom = \"acme-fee\"\r\n");
