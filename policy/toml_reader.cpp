@@ -203,48 +203,48 @@ std::string TomlTable::text(std::string_view key) {
   return found ? std::move(found->text) : std::string();
 }
 
-std::vector<Name> TomlTable::names(std::string_view key) {
-  std::vector<Name> out;
+template <class Take>
+void TomlTable::each(std::string_view key, std::string_view wanted, Take take) {
   const Node* node = find(key);
   if (!node)
-    return out;
-  const auto add = [&](const toml::node& element) {
-    if (const auto* string = element.as_string()) {
-      out.push_back({string->get(), content_->place(string->source())});
-    } else {
-      wrong_type(opaque<Node>(&element), key, "a string or an array of strings");
-    }
+    return;
+  const auto one = [&](const toml::node& element) {
+    if (!take(element, content_->place(element.source())))
+      wrong_type(opaque<Node>(&element), key, wanted);
   };
-  if (const auto* array = real(node).as_array()) {
-    for (const auto& element : *array)
-      add(element);
-  } else {
-    add(real(node));
-  }
+  if (const auto* array = real(node).as_array())
+    std::for_each(array->begin(), array->end(), one);
+  else
+    one(real(node));
+}
+
+std::vector<Name> TomlTable::names(std::string_view key) {
+  std::vector<Name> out;
+  each(key, "a string or an array of strings", [&](const toml::node& element, SourcePos place) {
+    const auto* string = element.as_string();
+    if (string)
+      out.push_back({string->get(), place});
+    return string != nullptr;
+  });
   return out;
 }
 
 std::vector<TomlItem> TomlTable::items(std::string_view key) {
   std::vector<TomlItem> out;
-  const Node* node = find(key);
-  if (!node)
-    return out;
-  const auto add = [&](const toml::node& element) {
-    const SourcePos place = content_->place(element.source());
-    if (const auto* string = element.as_string()) {
-      out.push_back({string->get(), place});
-    } else if (const auto* integer = element.as_integer()) {
-      out.push_back({integer->get(), place});
-    } else {
-      wrong_type(opaque<Node>(&element), key, "an integer, a string or an array of them");
-    }
-  };
-  if (const auto* array = real(node).as_array()) {
-    for (const auto& element : *array)
-      add(element);
-  } else {
-    add(real(node));
-  }
+  each(key, "an integer, a string or an array of them",
+       [&](const toml::node& element, SourcePos place) {
+         const auto* string = element.as_string();
+         const auto* integer = element.as_integer();
+         // Into place: of a moved variant g++ 12 -O2 warns that it may not be initialized.
+         if (string)
+           out.emplace_back().value.emplace<std::string>(string->get());
+         else if (integer)
+           out.emplace_back().value.emplace<std::int64_t>(integer->get());
+         else
+           return false;
+         out.back().at = place;
+         return true;
+       });
   return out;
 }
 

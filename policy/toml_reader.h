@@ -92,6 +92,10 @@ class TomlTable {
   TomlTable(const TomlDocument::Content& content, const Node* table, std::string what,
             SourcePos at);
   const Node* find(std::string_view key);
+  // Calls take(node, place) for the value of a key, or for each element where it is an array. False
+  // says that it is not of the type `wanted`.
+  template <class Take>
+  void each(std::string_view key, std::string_view wanted, Take take);
   std::optional<TomlTable> as_table(const Node* node, std::string_view key, std::string what);
   void wrong_type(const Node* node, std::string_view key, std::string_view wanted);
 
