@@ -79,6 +79,8 @@ struct Host {
   bool agentless = false;
   std::string stand_in;  // this host is probed in place of the agentless host named
   bool spare = false;
+  std::optional<Name> rdma_netns;  // "exclusive" | "shared", as `rdma system` says; none: unsaid
+  std::vector<Name> rdma_nodes;    // of /dev/infiniband, what workloads are given: "uverbs0"
   SourcePos at;
 };
 

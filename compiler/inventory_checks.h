@@ -22,6 +22,9 @@ void check_enforcers(const InventoryCheck& check);
 // Gateways and `behind` of segments, which only the facts can answer: inventory_check_segments.cpp.
 void check_segments(const InventoryCheck& check);
 
+// What containers on a host see of its RDMA devices: inventory_check_rdma.cpp.
+void check_rdma(const InventoryCheck& check);
+
 // "stor-*": `*` stands for any run of characters.
 [[nodiscard]] bool matches_glob(std::string_view glob, std::string_view name);
 

@@ -89,6 +89,12 @@ bool check_interface_name(const Name& name, Diagnostics& diagnostics) {
                                   in_backticks(name.text), name.text.size(), kLongest));
     return false;
   }
+  if (name.text.ends_with('*')) {
+    diagnostics.error("interface-name", name.at,
+                      in_backticks(name.text) + " is no interface but nft's word for many",
+                      "name each interface, every one a leg of its own");
+    return false;
+  }
   const bool plain = !name.text.empty() && name.text != "." && name.text != ".." &&
                      std::all_of(name.text.begin(), name.text.end(), [](char c) {
                        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||

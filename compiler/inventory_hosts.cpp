@@ -53,7 +53,17 @@ class HostReader {
     if (state && state->text != "spare")
       diagnostics_.error("bad-state", state->at,
                          in_backticks(state->text) + " is not a state of a host", "`spare`");
+    auto rdma_netns = table.name("rdma_netns");
+    if (rdma_netns && rdma_netns->text != "shared" && rdma_netns->text != "exclusive") {
+      diagnostics_.error("bad-rdma-netns", rdma_netns->at,
+                         in_backticks(rdma_netns->text) + " is not a mode of RDMA namespaces",
+                         "`exclusive` or `shared`: `rdma system` says which");
+      rdma_netns.reset();
+    }
+    const auto rdma_nodes = table.names("rdma_nodes");
     for (Host& host : group) {
+      host.rdma_netns = rdma_netns;
+      host.rdma_nodes = rdma_nodes;
       host.labels = labels;
       host.forwards = forwards;
       host.agentless = agentless;
@@ -173,6 +183,10 @@ class HostReader {
       known.ssh = host.ssh;
     if (!host.stand_in.empty())
       known.stand_in = host.stand_in;
+    if (host.rdma_netns)
+      known.rdma_netns = host.rdma_netns;
+    if (!host.rdma_nodes.empty())
+      known.rdma_nodes = host.rdma_nodes;
     if (host.forwards)
       known.forwards = host.forwards;
     known.agentless = known.agentless || host.agentless;

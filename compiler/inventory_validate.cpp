@@ -42,6 +42,7 @@ void validate_inventory(const Inventory& inventory, const policy::Policy& policy
   check_addresses(check);
   check_enforcers(check);
   check_segments(check);
+  check_rdma(check);
   check_probe(check);
 }
 

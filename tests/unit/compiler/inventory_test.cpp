@@ -281,6 +281,41 @@ TEST(Universe, RestIsWhatNobodyNames) {
   EXPECT_EQ(pods->addresses.begin()->first.str(), "10.244.0.0");
 }
 
+// Case C14: isolation of pods is not claimed where they share the host's RDMA devices.
+TEST(Inventory, C14_SharedRdmaNamespacesAndManagementNodesAreNotIsolation) {
+  const std::string host = R"([host.w1]
+labels = ["worker"]
+rdma_nodes = ["uverbs0", "umad0", "issm0"]
+rdma_netns = "shared"
+nic.e0 = { segment = "red-fe", v4 = "10.1.0.21", v6 = "fd00:1::21", rdma = "mlx5_0" }
+)";
+  const auto site = with(host);
+  EXPECT_TRUE(site.ok());
+  EXPECT_THAT(findings(site), ElementsAre("warning fabric-management inventory.toml:10",
+                                          "warning fabric-management inventory.toml:10",
+                                          "warning rdma-shared inventory.toml:11"));
+  EXPECT_THAT(rendered(site), HasSubstr("pods of segment pods see the RDMA devices of host w1 "
+                                        "(mlx5_0)"));
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string text = host;
+    text.replace(text.find(from), from.size(), to);
+    return findings(with(text));
+  };
+  EXPECT_THAT(changed("\"shared\"", "\"exclusive\""), testing::SizeIs(2));
+  EXPECT_THAT(changed(", \"umad0\", \"issm0\"", ""),
+              ElementsAre("warning rdma-shared inventory.toml:11"));
+  EXPECT_THAT(changed("\"shared\"", "\"yes\""),
+              testing::Contains("error bad-rdma-netns inventory.toml:11"));
+}
+
+TEST(Inventory, NftsWildcardIsNoInterface) {
+  std::string facts(kEnforcer);
+  facts.replace(facts.find("w0 ="), 4, "\"w*\" =");
+  const auto site = site_of(std::string(kPolicy), facts + std::string(kWorker));
+  EXPECT_THAT(findings(site), testing::Contains("error interface-name inventory.toml:7"));
+  EXPECT_THAT(rendered(site), HasSubstr("name each interface"));
+}
+
 TEST(Universe, AStandInIsOfTheClassOfItsHost) {
   const auto site = with(std::string(kWorker) + R"([host.bmc1]
 agentless = true
