@@ -27,8 +27,8 @@ Artifacts compile(const Site& site, const PlanOptions& options) {
     out.files.push_back({path, std::move(ruleset.text)});
   }
 
-  out.plan = plan_probes(site, options);
-  Artifact probes{"probes.json", to_json(out.plan, site)};
+  out.probes = make_probe_book(site, options);
+  Artifact probes{"probes.json", to_json(out.probes, site)};
   manifest.probes = {probes.path, sha256_hex(probes.text), 0};
   out.files.push_back(std::move(probes));
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "compiler/probe_plan.h"
+#include "compiler/probe_book.h"
 #include "compiler/site.h"
 
 namespace bulkhead::compiler {
@@ -17,7 +17,7 @@ struct Artifact {
 
 struct Artifacts {
   std::vector<Artifact> files;  // sorted by path; manifest.json last
-  ProbePlan plan;
+  ProbeBook probes;
 };
 
 // Precondition: site.ok().

@@ -1,6 +1,6 @@
 // Matrix -> what to send. The plan names every packet that any agent may send; agents send nothing
-// else. It knows hosts and addresses, not sockets: probes/ turns it into rounds. Written as
-// probes.json, schema bulkhead.probe/1.
+// else. It knows hosts and addresses, not sockets: probes/ turns it into rounds. probe_book.h is
+// how it is made and written.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "compiler/site.h"
-#include "policy/support/result.h"
 
 namespace bulkhead::compiler {
 
@@ -35,6 +34,7 @@ inline constexpr std::uint16_t kLargePayload = 4000;
 enum class Expect : std::uint8_t { Allow, Deny };
 [[nodiscard]] std::string_view to_string(Expect expect);
 
+using EndId = std::uint32_t;  // of a list of ends
 struct ProbeEnd {
   policy::ClassId cls = 0;
   std::string host;  // inventory host, or an enforcer's member
@@ -81,7 +81,7 @@ struct PlanOptions {
   std::uint64_t seed = 1;  // chooses representatives among a class's hosts
   std::vector<std::string> include,
       exclude;  // tags: class, segment, tenant, transport, family or rule names, "allow", "deny"
-  // Whether compiler/outside.h's hosts exist: in a lab they do.
+  // Whether the hosts of outside worlds (compiler/placement.h) exist: in a lab they do.
   bool outside_hosts = true;
 };
 
@@ -91,9 +91,5 @@ struct ProbePlan {
 };
 
 [[nodiscard]] ProbePlan plan_probes(const Site& site, const PlanOptions& options);
-// One document: {"schema":"bulkhead.probe/1","site":..,"probes":[..],"unprobed":[..]}.
-[[nodiscard]] std::string to_json(const ProbePlan& plan, const Site& site);
-// Strict. Classes are known by name, so a plan is only good for the site that it was made for.
-[[nodiscard]] Result<ProbePlan> plan_from_json(std::string_view text, const Site& site);
 
 }  // namespace bulkhead::compiler

@@ -1,9 +1,8 @@
 #include "compiler/probe_traffic.h"
 
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <set>
+#include <iterator>
+#include <utility>
 
 namespace bulkhead::compiler {
 namespace {
@@ -78,50 +77,6 @@ void add_allowed_ports(const Said& allowed, Kind kind, std::vector<Shot>& shots)
   }
 }
 
-// Ports at which a denied cell, or the rest of an allowed one, is tried.
-std::set<std::uint16_t> denied_ports(const policy::Matrix& matrix, const Said& allowed,
-                                     const Said& denied, Kind kind,
-                                     const std::vector<std::uint16_t>& canary_ports) {
-  std::set<std::uint16_t> ports(canary_ports.begin(), canary_ports.end());
-  for (const policy::Service& service : matrix.services) {
-    for (const policy::Traffic& term : service.terms) {
-      if (term.key.kind != kind)
-        continue;
-      for (const PortRange& range : term.ports)
-        ports.insert({range.first, range.last});
-    }
-  }
-  for (const PortRange& range : denied.ports)
-    ports.insert({range.first, range.last});
-  for (const PortRange& range : allowed.ports) {
-    if (range.first > 1)
-      ports.insert(static_cast<std::uint16_t>(range.first - 1));
-    if (range.last < 65535)
-      ports.insert(static_cast<std::uint16_t>(range.last + 1));
-  }
-  std::erase_if(ports, [&](std::uint16_t port) {
-    return port == 0 || allowed.ports.contains(port) ||
-           (kind == Kind::Udp && port == policy::kRocePort);
-  });
-  return ports;
-}
-
-void add_ports(const policy::Matrix& matrix, const Cell* cell, Kind kind,
-               const std::vector<std::uint16_t>& canary_ports, std::vector<Shot>& shots) {
-  const Said allowed(cell, kind, Action::Allow);
-  const Said denied(cell, kind, Action::Deny);
-  add_allowed_ports(allowed, kind, shots);
-  for (const std::uint16_t port : denied_ports(matrix, allowed, denied, kind, canary_ports)) {
-    // One size is enough here: a filter that lets later fragments through without their first one
-    // delivers no datagram, and the small one shows what a first fragment's ports would meet.
-    const std::uint16_t size = kind == Kind::Udp ? kSmallPayload : std::uint16_t{0};
-    shots.push_back({.transport = transport_of(kind),
-                     .port = port,
-                     .size = size,
-                     .rule = denying_rule(denied, port)});
-  }
-}
-
 void add_echo(const Cell* cell, std::vector<Shot>& shots) {
   const Said allowed(cell, Kind::Icmp, Action::Allow);
   const Said denied(cell, Kind::Icmp, Action::Deny);
@@ -137,54 +92,6 @@ bool is_named(const policy::Matrix& matrix, Kind kind) {
     return std::any_of(service.terms.begin(), service.terms.end(),
                        [&](const policy::Traffic& term) { return term.key.kind == kind; });
   });
-}
-
-// A flow lets requests through its own way and answers through the other way.
-void add_roce(const policy::Matrix& matrix, const Cell* cell, const Cell* back,
-              std::vector<Shot>& shots) {
-  const Said allowed(cell, Kind::Roce, Action::Allow);
-  const Said denied(cell, Kind::Roce, Action::Deny);
-  const Said allowed_back(back, Kind::Roce, Action::Allow);
-  if (!is_named(matrix, Kind::Roce) && !allowed.any() && !denied.any() && !allowed_back.any())
-    return;
-  const std::string deny = denying_rule(denied, 0);
-  const auto shot = [](Payload payload, Expect expect, std::string rule) {
-    return Shot{.transport = Transport::Udp,
-                .port = policy::kRocePort,
-                .payload = payload,
-                .size = kSmallPayload,
-                .expect = expect,
-                .rule = std::move(rule)};
-  };
-  if (allowed.any()) {
-    shots.push_back(shot(Payload::RoceRequest, Expect::Allow, join(allowed.pieces[0]->rules)));
-    return;
-  }
-  shots.push_back(shot(Payload::RoceRequest, Expect::Deny, deny));
-  if (allowed_back.any())
-    shots.push_back(
-        shot(Payload::RoceAcknowledge, Expect::Allow, join(allowed_back.pieces[0]->rules)));
-  else
-    shots.push_back(shot(Payload::RoceAcknowledge, Expect::Deny, deny));
-}
-
-// A lease is renewed by unicast from the client's port to the server's (RFC 2131 4.1, RFC
-// 8415 7.2). The source port is part of the service here. The port of relays is the server's own,
-// on which the sender may be listening for its denied probes, so the client's stands for both.
-void add_dhcp(const policy::Matrix& matrix, const Cell* cell, Family family,
-              std::vector<Shot>& shots) {
-  const Said allowed(cell, Kind::Dhcp, Action::Allow);
-  const Said denied(cell, Kind::Dhcp, Action::Deny);
-  if (!is_named(matrix, Kind::Dhcp) && !allowed.any() && !denied.any())
-    return;
-  Shot shot{.transport = Transport::Udp, .size = kSmallPayload};
-  shot.sport = family == Family::V4 ? 68 : 546;
-  shot.port = family == Family::V4 ? 67 : 547;
-  if (Said(cell, Kind::Udp, Action::Allow).at(shot.port))
-    return;  // allowed, and probed, by its port
-  shot.expect = allowed.any() ? Expect::Allow : Expect::Deny;
-  shot.rule = allowed.any() ? join(allowed.pieces[0]->rules) : denying_rule(denied, 0);
-  shots.push_back(std::move(shot));
 }
 
 bool carried_by_us(const Piece& piece) {
@@ -217,40 +124,158 @@ bool exists_in(Family family, const Piece& piece) {
   return false;
 }
 
-std::vector<Shot> reachability(const std::vector<std::uint16_t>& canary_ports) {
+}  // namespace
+
+TrafficMaker::TrafficMaker(const policy::Matrix& matrix, std::vector<std::uint16_t> canary_ports)
+    : canary_ports_(std::move(canary_ports)) {
+  if (canary_ports_.empty())
+    canary_ports_.assign(std::begin(kCanaryPorts), std::end(kCanaryPorts));
+  std::set<std::uint16_t> tcp(canary_ports_.begin(), canary_ports_.end());
+  std::set<std::uint16_t> udp = tcp;
+  for (const policy::Service& service : matrix.services) {
+    for (const policy::Traffic& term : service.terms) {
+      if (term.key.kind == Kind::Tcp || term.key.kind == Kind::Udp)
+        for (const PortRange& range : term.ports)
+          (term.key.kind == Kind::Tcp ? tcp : udp).insert({range.first, range.last});
+    }
+  }
+  tcp_.assign(tcp.begin(), tcp.end());
+  udp_.assign(udp.begin(), udp.end());
+  names_roce_ = is_named(matrix, Kind::Roce);
+  names_dhcp_ = is_named(matrix, Kind::Dhcp);
+}
+
+// Ports at which a denied cell, or the rest of an allowed one, is tried.
+TrafficMaker::Ports TrafficMaker::denied_ports(const PortSet& allowed, const PortSet& denied,
+                                               Kind kind) const {
+  Ports ports = kind == Kind::Tcp ? tcp_ : udp_;
+  for (const PortRange& range : denied)
+    ports.insert(ports.end(), {range.first, range.last});
+  for (const PortRange& range : allowed) {
+    if (range.first > 1)
+      ports.push_back(static_cast<std::uint16_t>(range.first - 1));
+    if (range.last < 65535)
+      ports.push_back(static_cast<std::uint16_t>(range.last + 1));
+  }
+  std::erase_if(ports, [&](std::uint16_t port) {
+    return port == 0 || allowed.contains(port) || (kind == Kind::Udp && port == policy::kRocePort);
+  });
+  std::sort(ports.begin(), ports.end());
+  ports.erase(std::unique(ports.begin(), ports.end()), ports.end());
+  return ports;
+}
+
+void TrafficMaker::add_ports(const Cell* cell, Kind kind, std::vector<Shot>& shots) const {
+  const Said allowed(cell, kind, Action::Allow);
+  const Said denied(cell, kind, Action::Deny);
+  add_allowed_ports(allowed, kind, shots);
+  for (const std::uint16_t port : denied_ports(allowed.ports, denied.ports, kind)) {
+    // One size is enough here: a filter that lets later fragments through without their first one
+    // delivers no datagram, and the small one shows what a first fragment's ports would meet.
+    const std::uint16_t size = kind == Kind::Udp ? kSmallPayload : std::uint16_t{0};
+    shots.push_back({.transport = transport_of(kind),
+                     .port = port,
+                     .size = size,
+                     .rule = denying_rule(denied, port)});
+  }
+}
+
+// A flow lets requests through its own way and answers through the other way.
+void TrafficMaker::add_roce(const Cell* cell, const Cell* back, std::vector<Shot>& shots) const {
+  const Said allowed(cell, Kind::Roce, Action::Allow);
+  const Said denied(cell, Kind::Roce, Action::Deny);
+  const Said allowed_back(back, Kind::Roce, Action::Allow);
+  if (!names_roce_ && !allowed.any() && !denied.any() && !allowed_back.any())
+    return;
+  const std::string deny = denying_rule(denied, 0);
+  const auto shot = [](Payload payload, Expect expect, std::string rule) {
+    return Shot{.transport = Transport::Udp,
+                .port = policy::kRocePort,
+                .payload = payload,
+                .size = kSmallPayload,
+                .expect = expect,
+                .rule = std::move(rule)};
+  };
+  if (allowed.any()) {
+    shots.push_back(shot(Payload::RoceRequest, Expect::Allow, join(allowed.pieces[0]->rules)));
+    return;
+  }
+  shots.push_back(shot(Payload::RoceRequest, Expect::Deny, deny));
+  if (allowed_back.any())
+    shots.push_back(
+        shot(Payload::RoceAcknowledge, Expect::Allow, join(allowed_back.pieces[0]->rules)));
+  else
+    shots.push_back(shot(Payload::RoceAcknowledge, Expect::Deny, deny));
+}
+
+// A lease is renewed by unicast from the client's port to the server's (RFC 2131 4.1, RFC
+// 8415 7.2). The source port is part of the service here. The port of relays is the server's own,
+// on which the sender may be listening for its denied probes, so the client's stands for both.
+void TrafficMaker::add_dhcp(const Cell* cell, Family family, std::vector<Shot>& shots) const {
+  const Said allowed(cell, Kind::Dhcp, Action::Allow);
+  const Said denied(cell, Kind::Dhcp, Action::Deny);
+  if (!names_dhcp_ && !allowed.any() && !denied.any())
+    return;
+  Shot shot{.transport = Transport::Udp, .size = kSmallPayload};
+  shot.sport = family == Family::V4 ? 68 : 546;
+  shot.port = family == Family::V4 ? 67 : 547;
+  if (Said(cell, Kind::Udp, Action::Allow).at(shot.port))
+    return;  // allowed, and probed, by its port
+  shot.expect = allowed.any() ? Expect::Allow : Expect::Deny;
+  shot.rule = allowed.any() ? join(allowed.pieces[0]->rules) : denying_rule(denied, 0);
+  shots.push_back(std::move(shot));
+}
+
+std::vector<Shot> TrafficMaker::shots_of(const Cell* cell, const Cell* back, Family family) const {
   std::vector<Shot> shots;
-  const std::string rule(policy::kRuleInside);
-  if (!canary_ports.empty())
-    shots.push_back({.transport = Transport::Tcp,
-                     .port = canary_ports[0],
-                     .expect = Expect::Allow,
-                     .rule = rule});
-  shots.push_back(
-      {.transport = Transport::Icmp, .port = kEcho, .expect = Expect::Allow, .rule = rule});
+  add_ports(cell, Kind::Tcp, shots);
+  add_ports(cell, Kind::Udp, shots);
+  add_echo(cell, shots);
+  add_roce(cell, back, shots);
+  add_dhcp(cell, family, shots);
+  std::sort(shots.begin(), shots.end());
   return shots;
 }
 
-}  // namespace
+std::vector<Shot> TrafficMaker::reachability() const {
+  const std::string rule(policy::kRuleInside);
+  return {{.transport = Transport::Tcp,
+           .port = canary_ports_[0],
+           .expect = Expect::Allow,
+           .rule = rule},
+          {.transport = Transport::Icmp, .port = kEcho, .expect = Expect::Allow, .rule = rule}};
+}
 
-CellTraffic traffic_of(const policy::Matrix& matrix, const Cell* cell, const Cell* back,
-                       Family family, const std::vector<std::uint16_t>& canary_ports) {
+const std::vector<Shot>* TrafficMaker::keep(std::vector<Shot> shots) {
+  return shots.empty() ? nullptr : &*kept_.insert(std::move(shots)).first;
+}
+
+CellTraffic TrafficMaker::of(const Cell* cell, const Cell* back, Family family) {
   CellTraffic traffic;
   if (cell && cell->everything) {
-    traffic.shots = reachability(canary_ports);
+    traffic.said = reachability();
     return traffic;
   }
-  add_ports(matrix, cell, Kind::Tcp, canary_ports, traffic.shots);
-  add_ports(matrix, cell, Kind::Udp, canary_ports, traffic.shots);
-  add_echo(cell, traffic.shots);
-  add_roce(matrix, cell, back, traffic.shots);
-  add_dhcp(matrix, cell, family, traffic.shots);
+  if (!cell && !Said(back, Kind::Roce, Action::Allow).any()) {
+    const auto [known, is_new] = silent_.try_emplace(family);
+    if (is_new)
+      known->second = keep(shots_of(nullptr, nullptr, family));
+    traffic.by_default = known->second;
+    return traffic;
+  }
+  traffic.said = shots_of(cell, back, family);
+  const auto first_default =
+      std::stable_partition(traffic.said.begin(), traffic.said.end(),
+                            [](const Shot& shot) { return shot.rule != policy::kRuleDefault; });
+  traffic.by_default =
+      keep({std::make_move_iterator(first_default), std::make_move_iterator(traffic.said.end())});
+  traffic.said.erase(first_default, traffic.said.end());
   if (cell) {
     for (const Piece& piece : cell->pieces) {
       if (!carried_by_us(piece) && exists_in(family, piece))
         traffic.untested.push_back(describe(piece));
     }
   }
-  std::sort(traffic.shots.begin(), traffic.shots.end());
   return traffic;
 }
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <tuple>
 
-#include "compiler/outside.h"
+#include "compiler/placement.h"
 
 namespace bulkhead::compiler {
 namespace {
@@ -60,23 +60,28 @@ std::optional<InterfaceAddress> leg_address(const Leg& leg, Family family) {
 
 }  // namespace
 
-Representatives::Representatives(const Site& site, const PlanOptions& options) : site_(site) {
-  for (ClassId cls = 0; cls < site.matrix.universe.classes.size(); ++cls) {
-    for (const Family family : kFamilies)
-      by_class_[{cls, family}];
-  }
+Representatives::Representatives(const Site& site, const PlanOptions& options)
+    : site_(site), candidates_(site.matrix.universe.classes.size() * 2) {
   add_hosts();
   if (options.outside_hosts)
     add_outside_hosts();
   add_enforcers();
-  const auto& never = site.inventory.probe.never;
-  for (auto& [key, candidates] : by_class_) {
-    std::erase_if(candidates.ends, [&](const ProbeEnd& end) {
-      return std::find(never.begin(), never.end(), end.address) != never.end();
-    });
-  }
   order(options.seed);
   explain_absences();
+  count_hosts();
+}
+
+const Representatives::Candidates& Representatives::of(ClassId cls, Family family) const {
+  return candidates_[cls * 2 + (family == Family::V4 ? 0 : 1)];
+}
+
+void Representatives::add(ProbeEnd end) {
+  const auto& never = site_.inventory.probe.never;
+  if (std::find(never.begin(), never.end(), end.address) != never.end())
+    return;
+  candidates_[end.cls * 2 + (end.address.family == Family::V4 ? 0 : 1)].ends.push_back(
+      static_cast<EndId>(ends_.size()));
+  ends_.push_back(std::move(end));
 }
 
 void Representatives::add_hosts() {
@@ -91,8 +96,7 @@ void Representatives::add_hosts() {
           if (!lives_in_segment(classes[cls].kind) || classes[cls].place != nic.segment.text ||
               !classes[cls].addresses.contains(address))
             continue;
-          by_class_[{cls, address.family}].ends.push_back(
-              {cls, name, nic.name, address, host.agentless, host.stand_in});
+          add({cls, name, nic.name, address, host.agentless, host.stand_in});
         }
       }
     }
@@ -107,8 +111,7 @@ void Representatives::add_outside_hosts() {
         continue;
       for (const Family family : kFamilies) {
         if (host.of(family))
-          by_class_[{cls, family}].ends.push_back(
-              {cls, host.name, host.interface, *host.of(family), false, {}});
+          add({cls, host.name, host.interface, *host.of(family), false, {}});
       }
     }
   }
@@ -129,66 +132,82 @@ void Representatives::add_enforcers() {
     for (const Leg& leg : enforcer.legs) {
       for (const Family family : kFamilies) {
         if (const auto address = leg_address(leg, family))
-          by_class_[{cls, family}].ends.push_back(
-              {cls, host, leg.interface, address->address, agentless, {}});
+          add({cls, host, leg.interface, address->address, agentless, {}});
       }
     }
   }
 }
 
 void Representatives::order(std::uint64_t seed) {
-  for (auto& [key, candidates] : by_class_) {
+  std::vector<std::uint64_t> places;
+  for (const ProbeEnd& end : ends_)
+    places.push_back(place_of(seed, end));
+  const auto key = [&](EndId id) {
+    const ProbeEnd& end = ends_[id];
+    return std::tuple(preference(end), places[id], std::string_view(end.host),
+                      std::string_view(end.nic), end.address);
+  };
+  for (Candidates& candidates : candidates_)
     std::sort(candidates.ends.begin(), candidates.ends.end(),
-              [&](const ProbeEnd& a, const ProbeEnd& b) {
-                return std::tuple(preference(a), place_of(seed, a), a.host, a.nic, a.address) <
-                       std::tuple(preference(b), place_of(seed, b), b.host, b.nic, b.address);
-              });
-  }
+              [&](EndId a, EndId b) { return key(a) < key(b); });
 }
 
 void Representatives::explain_absences() {
-  for (auto& [key, candidates] : by_class_) {
-    const Class& cls = site_.matrix.universe.classes[key.first];
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    const Class& cls = site_.matrix.universe.classes[i / 2];
+    Candidates& candidates = candidates_[i];
     if (candidates.ends.empty())
       candidates.none_because = absence(cls);
-    else if (candidates.ends.front().agentless)
+    else if (ends_[candidates.ends.front()].agentless)
       candidates.none_because = "no agent runs in " + cls.name + ", and no host stands in for it";
   }
 }
 
-const Candidates& Representatives::of(ClassId cls, Family family) const {
-  return by_class_.at({cls, family});
+void Representatives::count_hosts() {
+  for (ClassId cls = 0; cls < site_.matrix.universe.classes.size(); ++cls) {
+    std::set<std::string_view> hosts;
+    for (const Family family : kFamilies) {
+      for (const EndId end : of(cls, family).ends)
+        hosts.insert(ends_[end].host);
+    }
+    host_count_.push_back(hosts.size());
+  }
 }
 
-std::vector<ProbeEnd> Representatives::targets(ClassId cls, Family family, const ProbeEnd& from,
-                                               std::string& why) const {
+std::vector<EndId> Representatives::targets(ClassId cls, Family family, EndId from,
+                                            std::string& why) const {
   const Candidates& candidates = of(cls, family);
-  std::vector<ProbeEnd> out;
+  const bool all = site_.matrix.universe.classes[cls].kind == ClassKind::Enforcer;
+  std::vector<EndId> out;
+  const auto take = [&](EndId end) {
+    // On one host it would go over the loopback interface, past every firewall.
+    if (ends_[end].host != ends_[from].host && (all || out.empty()))
+      out.push_back(end);
+  };
   // The best sends, the second receives: inside one class, too, both ends of a probe are then ends
   // of the class's allowed flows, which are its controls.
-  std::vector<ProbeEnd> ends = candidates.ends;
-  if (ends.size() > 1 && ends[0].host != ends[1].host && preference(ends[0]) == preference(ends[1]))
-    std::swap(ends[0], ends[1]);
-  for (const ProbeEnd& end : ends) {
-    if (end.host == from.host)
-      continue;  // would go over the loopback interface, past every firewall
-    out.push_back(end);
-    if (site_.matrix.universe.classes[cls].kind != ClassKind::Enforcer)
-      break;
+  const auto& ends = candidates.ends;
+  const bool swaps = ends.size() > 1 && ends_[ends[0]].host != ends_[ends[1]].host &&
+                     preference(ends_[ends[0]]) == preference(ends_[ends[1]]);
+  if (swaps)
+    take(ends[1]);
+  for (std::size_t i = 0; i < ends.size() && (all || out.empty()); ++i) {
+    if (!swaps || i != 1)
+      take(ends[i]);
   }
   if (out.empty())
-    why = candidates.ends.empty() ? candidates.none_because
-                                  : "both ends are the same host, " + from.host;
+    why =
+        ends.empty() ? candidates.none_because : "both ends are the same host, " + ends_[from].host;
   return out;
 }
 
-std::vector<ProbeEnd> Representatives::sources(ClassId cls, ClassId to, Family family,
-                                               std::string& why) const {
+std::vector<EndId> Representatives::sources(ClassId cls, ClassId to, Family family,
+                                            std::string& why) const {
   const Candidates& candidates = of(cls, family);
   const Class& from = site_.matrix.universe.classes[cls];
-  std::vector<ProbeEnd> out;
-  for (const ProbeEnd& end : candidates.ends) {
-    if (!end.agentless)
+  std::vector<EndId> out;
+  for (const EndId end : candidates.ends) {
+    if (!ends_[end].agentless)
       out.push_back(end);
   }
   if (out.empty()) {
@@ -206,22 +225,13 @@ std::vector<ProbeEnd> Representatives::sources(ClassId cls, ClassId to, Family f
     }
   }
   if (!interface.empty())
-    std::erase_if(out, [&](const ProbeEnd& end) { return end.nic != interface; });
+    std::erase_if(out, [&](EndId end) { return ends_[end].nic != interface; });
   else
     out.resize(1);  // no leg leads there, which is for the probe to show; any address will do
   if (out.empty())
     why = "the leg of " + from.place + " towards " + site_.matrix.universe.classes[to].name +
           " has no address in this family";
   return out;
-}
-
-std::size_t Representatives::host_count(ClassId cls) const {
-  std::set<std::string> hosts;
-  for (const Family family : kFamilies) {
-    for (const ProbeEnd& end : of(cls, family).ends)
-      hosts.insert(end.host);
-  }
-  return hosts.size();
 }
 
 }  // namespace bulkhead::compiler

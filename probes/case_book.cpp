@@ -1,6 +1,8 @@
 #include "probes/case_book.h"
 
-#include <algorithm>
+#include "compiler/placement.h"
+#include "compiler/rule_comment.h"
+#include "policy/support/text.h"
 
 namespace bulkhead::probes {
 namespace {
@@ -32,10 +34,8 @@ std::vector<std::string> planned_rules(const Site& site, const Probe& probe) {
     return {};
   if (probe.rule != policy::kRuleDefault) {
     // An explicit deny is an element of a verdict map, and a trace names the map's rule, "pair";
-    // rules that stand alone carry the ids, which the compiler parts by spaces.
-    std::string ids = probe.rule;
-    std::replace(ids.begin(), ids.end(), ',', ' ');
-    return {"pair", ids};
+    // rules that stand alone carry the ids.
+    return {"pair", compiler::rule_comment(split(probe.rule, ','))};
   }
   // A spare host is bound to nothing, so its packets fall to the anti-spoofing rule.
   if (site.matrix.universe.classes[probe.from.cls].kind == ClassKind::Spare)
@@ -43,29 +43,12 @@ std::vector<std::string> planned_rules(const Site& site, const Probe& probe) {
   return {std::string(policy::kRuleDefault)};
 }
 
-// The leg's own address where the gateway has one, else the first of each prefix: what a router
-// that nothing is said about usually has.
 std::vector<Address> gateway_addresses(const Site& site, const policy::Segment& segment) {
   std::vector<Address> addresses;
   if (!segment.gateway)
     return addresses;
-  if (const Enforcer* gateway = enforcer_named(site, segment.gateway->text)) {
-    for (const compiler::Leg& leg : gateway->legs) {
-      if (!leg.segment || leg.segment->text != segment.name)
-        continue;
-      for (const auto& own : {leg.v4, leg.v6}) {
-        if (own)
-          addresses.push_back(own->address);
-      }
-    }
-  }
-  for (const Prefix& prefix : segment.prefixes) {
-    const bool said = std::any_of(addresses.begin(), addresses.end(), [&](const Address& address) {
-      return address.family == prefix.family();
-    });
-    if (!said)
-      addresses.push_back(succ(prefix.base));
-  }
+  for (const Prefix& prefix : segment.prefixes)
+    addresses.push_back(compiler::gateway_address(segment, prefix, site.inventory));
   return addresses;
 }
 

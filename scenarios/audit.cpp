@@ -50,7 +50,7 @@ class Audit {
     stage("compile");
     compiler::Artifacts artifacts = compiler::compile(site_, options_.plan);
     result_.where = options_.where;
-    result_.plan = std::move(artifacts.plan);
+    result_.plan = compiler::probes_of(artifacts.probes);
     if (!options_.cells.empty())
       std::erase_if(result_.plan.probes, [&](const compiler::Probe& probe) {
         return std::find(options_.cells.begin(), options_.cells.end(),

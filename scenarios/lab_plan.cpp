@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 
-#include "compiler/outside.h"
 #include "compiler/placement.h"
 #include "policy/support/sha256.h"
 

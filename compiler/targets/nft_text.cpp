@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/rule_comment.h"
 #include "policy/identifier.h"
 #include "policy/support/sha256.h"
 
@@ -11,13 +12,6 @@ namespace {
 
 // The kernel takes 255 bytes; what people read in a trace should be shorter.
 constexpr std::size_t kNameLimit = 63;
-
-bool is_plain(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           std::string_view(" ._:+@/-").find(c) != std::string_view::npos;
-  });
-}
 
 // Length of the prefix that the range is, or -1.
 int prefix_length(const AddressRange& range) {
@@ -82,19 +76,10 @@ std::string NftNames::unique(std::string_view prefix, std::string_view name) {
 }
 
 std::string_view NftComments::of(const std::vector<std::string>& rules) {
-  buffer_ = '"';
-  for (const auto& rule : rules) {
-    if (buffer_.size() > 1)
-      buffer_ += ' ';
-    buffer_ += rule;
-  }
-  const std::string_view ids = std::string_view(buffer_).substr(1);
-  if (ids.size() > kNftCommentLimit || !is_plain(ids)) {
-    const std::string name = "h:" + sha256_hex(ids).substr(0, 16);
-    hashed_.emplace(name, rules);
-    buffer_ = '"' + name;
-  }
-  buffer_ += '"';
+  buffer_ = nft_quoted(rule_comment(rules));
+  const auto comment = std::string_view(buffer_).substr(1, buffer_.size() - 2);
+  if (is_hashed(comment))
+    hashed_.try_emplace(std::string(comment), rules);
   return buffer_;
 }
 

@@ -39,8 +39,8 @@ class NftNames {
   std::set<std::string> taken_;
 };
 
-// Rule ids as a comment. nft takes 128 bytes and no quotes: what does not fit becomes
-// "h:<16 hex digits>", listed in `hashed` with the ids it stands for.
+// Rule ids as a comment, as compiler/rule_comment.h says; those that became a hash are listed with
+// the ids they stand for.
 class NftComments {
  public:
   // Quoted, ready for the text. Valid until the next call.
@@ -53,7 +53,6 @@ class NftComments {
   std::string buffer_;
   std::map<std::string, std::vector<std::string>> hashed_;
 };
-inline constexpr std::size_t kNftCommentLimit = 128;
 
 [[nodiscard]] std::string nft_range(const AddressRange& range);  // "10.1.0.0/24" where it is one
 [[nodiscard]] std::string nft_range(const PortRange& range);     // "22", "6800-7300"

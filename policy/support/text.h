@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace bulkhead {
 
@@ -11,6 +12,9 @@ namespace bulkhead {
 
 // Without blanks and tabs at both ends.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
+
+// "F1,F2" at ',' -> F1 and F2; always one part at least.
+[[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 
 // Byte offset of the first malformed UTF-8 sequence (RFC 3629), or npos.
 [[nodiscard]] std::size_t first_bad_utf8(std::string_view text);

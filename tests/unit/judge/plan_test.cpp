@@ -7,7 +7,8 @@
 #include <set>
 #include <tuple>
 
-#include "compiler/probe_plan.h"
+#include "compiler/compile.h"
+#include "compiler/probe_book.h"
 #include "tests/unit/judge/small_site.h"
 
 namespace bulkhead::compiler {
@@ -178,7 +179,7 @@ TEST(ProbePlan, IsSortedNumberedAndNeverPairsAHostWithItself) {
 
 TEST(ProbePlan, IsDeterministicAndTheSeedChoosesOtherHosts) {
   const Site& site = small_site();
-  EXPECT_EQ(to_json(plan_probes(site, {}), site), to_json(plan_probes(site, {}), site));
+  EXPECT_EQ(to_json(make_probe_book(site, {}), site), to_json(make_probe_book(site, {}), site));
   std::set<std::string> hosts;
   for (std::uint64_t seed = 1; seed < 20; ++seed) {
     PlanOptions options;
@@ -218,6 +219,31 @@ TEST(ProbePlan, SaysWhatItCannotProbe) {
   EXPECT_THAT(reason("red-fe", "blue-fe", "sctp 5000"), testing::HasSubstr("TCP, UDP"));
   EXPECT_THAT(reason("bmc", "red-fe", ""), testing::HasSubstr("no agent runs in bmc"));
   EXPECT_THAT(reason("enforcer:fw", "enforcer:fw", ""), testing::HasSubstr("(vacuous)"));
+}
+
+// The fabric flow is RoCE where segments are named, whatever carries it elsewhere.
+TEST(ProbePlan, GpuDirectBetweenSegmentsIsRoce) {
+  const Site site = site_of(
+      std::string(kSmallPolicy) +
+          "[service.gpu]\nib = true\ngpudirect = true\n[[flow]]\nid = \"G1\"\nfrom = \"blue-fe\"\n"
+          "to = \"red-fe\"\nservices = [\"gpu\"]\nwhy = \"for the test\"\n",
+      std::string(kSmallInventory));
+  ASSERT_TRUE(site.ok());
+  const Artifacts artifacts = compile(site, {});
+  EXPECT_THAT(artifacts.files.at(0).text,
+              testing::HasSubstr("@th,64,8 { 0x00-0x3f, 0x60-0x7f, 0x81 } counter accept comment "
+                                 "\"G1\""));
+  const ClassId red = id_of(site, "red-fe"), blue = id_of(site, "blue-fe");
+  std::size_t requests = 0;
+  for (const Probe& p : probes_of(artifacts.probes).probes)
+    requests += p.from.cls == blue && p.to.cls == red && p.payload == Payload::RoceRequest &&
+                p.expect == Expect::Allow && p.rule == "G1";
+  EXPECT_EQ(requests, 2U) << "one a family";
+  const bool memory_is_unproven = std::any_of(
+      artifacts.probes.unprobed.begin(), artifacts.probes.unprobed.end(), [&](const Unprobed& u) {
+        return u.from == blue && u.to == red && u.what == "gpudirect" && !u.reason.empty();
+      });
+  EXPECT_TRUE(memory_is_unproven);
 }
 
 TEST(ProbePlan, StandInsSendForAgentlessHostsAndAreNamed) {
@@ -292,33 +318,58 @@ TEST(ProbePlan, AHostBetweenTwoSegmentsIsAskedToForward) {
   EXPECT_EQ(ways.size(), 4U);
 }
 
-TEST(ProbePlan, RoundTripsThroughJson) {
+TEST(ProbeBook, RoundTripsThroughJson) {
   const Site site =
       site_of(std::string(kSmallPolicy), std::string(kSmallInventory) + std::string(kBetween));
-  const std::string text = to_json(plan_probes(site, {}), site);
-  const auto back = plan_from_json(text, site);
+  const ProbeBook book = make_probe_book(site, {});
+  const std::string text = to_json(book, site);
+  const auto back = book_from_json(text, site);
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(to_json(*back, site), text);
+  const auto ids = [](const ProbeBook& of) {
+    std::vector<std::string> out;
+    for (const Probe& p : probes_of(of).probes)
+      out.push_back(p.id + p.to.host + p.to.address.str() + std::to_string(p.port) + p.rule);
+    return out;
+  };
+  EXPECT_EQ(ids(*back), ids(book));
 }
 
-TEST(ProbePlan, RefusesWhatIsNoPlan) {
+TEST(ProbeBook, HoldsEachEndAndEachListOnce) {
   const Site& site = small_site();
-  const std::string text = to_json(plan_probes(site, {}), site);
+  const ProbeBook book = make_probe_book(site, {});
+  std::set<std::tuple<ClassId, std::string, std::string, Address>> ends;
+  for (const ProbeEnd& end : book.ends)
+    EXPECT_TRUE(ends.emplace(end.cls, end.host, end.nic, end.address).second) << end.host;
+  EXPECT_EQ(std::set(book.shots.begin(), book.shots.end()).size(), book.shots.size());
+  std::size_t probes = 0;
+  for (const ProbedPair& pair : book.pairs)
+    for (const std::uint32_t list : pair.shots)
+      probes += book.shots[list].size();
+  EXPECT_EQ(probes_of(book).probes.size(), probes);
+  EXPECT_LT(book.shots.size(), book.pairs.size());
+}
+
+TEST(ProbeBook, RefusesWhatIsNoPlan) {
+  const Site& site = small_site();
+  const std::string text = to_json(make_probe_book(site, {}), site);
   const auto with = [&](std::string from, const std::string& to) {
     std::string changed = text;
     const auto at = changed.find(from);
     EXPECT_NE(at, std::string::npos) << from;
     return changed.replace(at, from.size(), to);
   };
-  EXPECT_FALSE(plan_from_json("", site));
-  EXPECT_FALSE(plan_from_json("{}", site));
-  EXPECT_FALSE(plan_from_json("[1]", site));
-  EXPECT_FALSE(plan_from_json(with("bulkhead.probe/1", "bulkhead.probe/2"), site));
-  EXPECT_FALSE(plan_from_json(with("\"transport\":\"tcp\"", "\"transport\":\"dccp\""), site));
-  EXPECT_FALSE(plan_from_json(with("\"port\":7,", "\"port\":70000,"), site));
-  EXPECT_FALSE(plan_from_json(with("\"port\":7,", "\"port\":\"7\","), site));
-  EXPECT_FALSE(plan_from_json(with("\"class\":\"red-fe\"", "\"class\":\"green\""), site));
-  EXPECT_FALSE(plan_from_json(with("\"port\":7,", "\"port\":7,\"colour\":1,"), site));
+  EXPECT_FALSE(book_from_json("", site));
+  EXPECT_FALSE(book_from_json("{}", site));
+  EXPECT_FALSE(book_from_json("[1]", site));
+  EXPECT_FALSE(book_from_json(with("bulkhead.probe/2", "bulkhead.probe/3"), site));
+  EXPECT_FALSE(book_from_json(with("\"transport\":\"tcp\"", "\"transport\":\"dccp\""), site));
+  EXPECT_FALSE(book_from_json(with("\"port\":7,", "\"port\":70000,"), site));
+  EXPECT_FALSE(book_from_json(with("\"port\":7,", "\"port\":\"7\","), site));
+  EXPECT_FALSE(book_from_json(with("\"class\":\"red-fe\"", "\"class\":\"green\""), site));
+  EXPECT_FALSE(book_from_json(with("\"port\":7,", "\"port\":7,\"colour\":1,"), site));
+  EXPECT_FALSE(book_from_json(with("{\"from\":0,", "{\"from\":99999,"), site));
+  EXPECT_FALSE(book_from_json(with("\"shots\":[0", "\"shots\":[99999"), site));
 }
 
 }  // namespace
