@@ -46,16 +46,10 @@ void RocePairs::say(const policy::Cell& cell, const policy::Piece& piece) {
 void RocePairs::finish(const std::vector<policy::Class>& classes,
                        const std::vector<Index>& source_of, const std::vector<Index>& leg_of,
                        Enforcer& out) {
-  std::vector<bool> speaks(out.sources.size());
-  for (const auto& [pair, target] : pairs_)
-    if (!target.everything)
-      speaks[source_of[pair.first]] = true;
   Targets targets(out.roce);
   std::vector<std::vector<Claim<Address, Index>>> claims(out.sources.size());
   for (auto& [pair, target] : pairs_) {
     const Index source = source_of[pair.first];
-    if (!speaks[source])
-      continue;
     target.leg = leg_of[pair.second];
     const Index index = targets.intern(target);
     for (const AddressRange& range : classes[pair.second].addresses)

@@ -15,8 +15,8 @@ class RocePairs {
   void say(const policy::Cell& cell, const policy::Piece& piece);  // Kind::Roce
   void say_open(const policy::Cell& cell) { pairs_[{cell.from, cell.to}].everything = true; }
 
-  // Writes the RoCE destinations of every source that has any beside its own open segment, whose
-  // RoCE passes like everything else. `source_of` and `leg_of` are by class.
+  // Writes the RoCE destinations of every source that has any. `source_of` and `leg_of` are by
+  // class.
   void finish(const std::vector<policy::Class>& classes, const std::vector<Index>& source_of,
               const std::vector<Index>& leg_of, Enforcer& out);
 

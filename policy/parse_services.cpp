@@ -185,6 +185,9 @@ std::vector<Traffic> parse_terms(TomlTable& table, Diagnostics& diagnostics) {
     if (table.boolean(key).value_or(false))
       terms.push_back({{kind, 0, std::nullopt}, {{0, 0}}});
   }
+  // Whichever fabric carries it, it is the same flow: between segments that is RoCE.
+  if (has_kind(terms, Kind::GpuDirect) && has_kind(terms, Kind::Ib))
+    terms.push_back({{Kind::Roce, 0, std::nullopt}, {{0, 0}}});
   std::sort(terms.begin(), terms.end());
   terms.erase(std::unique(terms.begin(), terms.end()), terms.end());
   return terms;

@@ -160,12 +160,12 @@ class Table {
     const std::string drop =
         "counter name " + nft_quoted(drops(source)) + " drop comment \"default\"";
     std::vector<std::string> rules;
-    if (!roce.empty()) {
-      auto roce_rules = address_maps("r", key, "daddr", roce, "roce");
-      roce_rules.push_back(drop);
-      chain("r_" + key, roce_rules);
-      rules.push_back("udp dport 4791 goto r_" + key + " comment \"roce\"");
-    }
+    // For every class: where no RoCE is allowed, a datagram to 4791 could still be the reply to a
+    // flow that came from that port.
+    auto roce_rules = address_maps("r", key, "daddr", roce, "roce");
+    roce_rules.push_back(drop);
+    chain("r_" + key, roce_rules);
+    rules.push_back("udp dport 4791 goto r_" + key + " comment \"roce\"");
     rules.push_back("ct state established,related jump bh_state");
     for (auto& rule : address_maps("d", key, "daddr", entries))
       rules.push_back(std::move(rule));

@@ -4,7 +4,7 @@
 //
 //   bh_legs     interface  -> l_<leg>      an interface nobody named: drop "unbound"
 //   s4_/s6_     source     -> c_<class>    an address nobody holds there: drop "spoofed"
-//   c_<class>   RoCE by opcode, then replies and related errors of allowed flows, then
+//   c_<class>   UDP 4791 by opcode, then replies and related errors of allowed flows, then
 //   d4_/d6_     destination-> d_<services> bound to the egress leg, and from there
 //   p_<set>     port, protocol -> verdict  or a few rules where a map would not pay
 //   c_<class>   what is left: counter drops_<class>, drop "default"

@@ -19,6 +19,7 @@ class NftablesLoad : public testing::TestWithParam<NftCase> {
   }
 };
 
+// E04: every golden, by the kernel itself. A26: one of them is made of nft's own words.
 TEST_P(NftablesLoad, ChecksLoadsAndReadsBack) {
   const Net net("load");
   const std::string text = GetParam().sketch().nft();

@@ -80,5 +80,26 @@ TEST_F(NftablesRoce, OneWay) {
   EXPECT_FALSE(pod.passes("stor", "blue", roce_packet("10.3.0.11", "10.2.0.11", bth(0x11))));
 }
 
+// No RoCE is allowed between the two, but a flow from source port 4791 is: conntrack would take
+// RoCE requests against it for its replies.
+TEST_F(NftablesRoce, IsNoReplyToAFlowFromItsPort) {
+  const Pod pod("roce-reply", pod_sketch().allow("U1", "red.compute", "blue.compute", {udp(53)}));
+  ASSERT_EQ(pod.wrong, "");
+  const auto ask = [&](std::uint16_t sport) {
+    return pod.passes("red", "blue", udp_packet("10.1.0.11", "10.2.0.11", 53, sport)) &&
+           pod.passes("red", "blue", udp_packet("fd00:1::11", "fd00:2::11", 53, sport));
+  };
+  const auto answer = [&](std::uint16_t dport) {
+    Packet v4 = udp_packet("10.2.0.11", "10.1.0.11", dport, 53);
+    Packet v6 = udp_packet("fd00:2::11", "fd00:1::11", dport, 53);
+    v4.payload = v6.payload = bth(0x04);
+    return std::pair(pod.passes("blue", "red", v4), pod.passes("blue", "red", v6));
+  };
+  ASSERT_TRUE(ask(40000));
+  EXPECT_EQ(answer(40000), std::pair(true, true)) << "replies do pass";
+  ASSERT_TRUE(ask(4791));
+  EXPECT_EQ(answer(4791), std::pair(false, false));
+}
+
 }  // namespace
 }  // namespace bulkhead::test

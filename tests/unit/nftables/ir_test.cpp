@@ -50,6 +50,43 @@ TEST(Disjoint, KeepsFamiliesApart) {
   EXPECT_EQ(cut.size(), 2U);
 }
 
+// A33: both families in one table, replaced once, so that neither deletes the other.
+TEST(Nftables, A33_BothFamiliesAreOneTable) {
+  const std::string text = Sketch()
+                               .leg("l0", {"10.0.0.1/24", "fd00::1/64"})
+                               .leg("l1", {"10.1.0.1/24", "fd01::1/64"})
+                               .cls("a", "l0", {"10.0.0.2", "fd00::2"})
+                               .cls("b", "l1", {"10.1.0.2", "fd01::2"})
+                               .allow("F", "a", "b", {tcp(22)})
+                               .nft();
+  const auto count = [&](const std::string& what) {
+    std::size_t times = 0;
+    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+      ++times;
+    return times;
+  };
+  EXPECT_EQ(count("delete table"), 1U);
+  EXPECT_EQ(count("table inet bulkhead {"), 1U);
+  EXPECT_EQ(count("table ip "), 0U);
+  EXPECT_EQ(count("table ip6 "), 0U);
+  EXPECT_EQ(count("ip daddr vmap @d4_a"), 1U);
+  EXPECT_EQ(count("ip6 daddr vmap @d6_a"), 1U);
+}
+
+// Conntrack takes a datagram to 4791 for the reply to a flow that came from there.
+TEST(Nftables, EveryClassDecidesPort4791BeforeTheState) {
+  const std::string text = two_legs()
+                               .cls("a", "l0", {"10.0.0.2"})
+                               .cls("b", "l1", {"10.1.0.2"})
+                               .allow("F", "a", "b", {udp(53)})
+                               .nft();
+  for (const char* chain : {"chain c_a {", "chain c_b {", "chain c_enforcer_fw {"}) {
+    const auto at = text.find(chain);
+    ASSERT_NE(at, std::string::npos) << chain;
+    EXPECT_LT(text.find("udp dport 4791 goto r_", at), text.find("ct state", at)) << chain;
+  }
+}
+
 TEST(IntermediateForm, EqualServicesAreOneSet) {
   const auto site = two_legs()
                         .cls("a", "l0", {"10.0.0.2"})
