@@ -54,17 +54,19 @@ std::string plural(std::size_t count, std::string_view word) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
 
-std::string check_text(const compiler::Site& site) {
+std::string check_text(const compiler::Site& site, bool notes_are_shown) {
   std::size_t warnings = 0, notes = 0;
   for (const Diagnostic& diagnostic : site.diagnostics.all()) {
     warnings += diagnostic.severity == Severity::Warning ? 1 : 0;
     notes += diagnostic.severity == Severity::Note ? 1 : 0;
   }
+  const std::string_view where = notes == 0 || notes_are_shown ? "" : " (-v shows them)";
   const std::size_t classes = site.matrix.universe.classes.size();
-  return fmt::format("{}: {} {}, {}, {}: no errors, {}, {}\n", printable(site.policy.name), classes,
-                     classes == 1 ? "class" : "classes", plural(site.policy.flows.size(), "flow"),
+  return fmt::format("{}: {} {}, {}, {}: no errors, {}, {}{}\n", printable(site.policy.name),
+                     classes, classes == 1 ? "class" : "classes",
+                     plural(site.policy.flows.size(), "flow"),
                      plural(site.inventory.enforcers.size(), "enforcer"),
-                     plural(warnings, "warning"), plural(notes, "note"));
+                     plural(warnings, "warning"), plural(notes, "note"), where);
 }
 
 Result<int> run(const Settings& settings) {
@@ -73,7 +75,7 @@ Result<int> run(const Settings& settings) {
   if (!json)
     std::fputs(diagnostics_text(site, settings).c_str(), stderr);
   if (json || site.ok()) {
-    Status written = answer(settings, json ? check_json(site) : check_text(site));
+    Status written = answer(settings, json ? check_json(site) : check_text(site, settings.verbose));
     if (!written)
       return fail(written.error());
   }

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "compiler/compile.h"
 #include "compiler/ir.h"
 #include "compiler/targets/nftables.h"
 #include "generated_site.h"
@@ -27,6 +28,18 @@ void from_text_to_ruleset(benchmark::State& state) {
   }
 }
 BENCHMARK(from_text_to_ruleset)
+    ->Arg(5'000)
+    ->Arg(10'000)
+    ->Arg(100'000)
+    ->Unit(benchmark::kMillisecond);
+
+// Everything that `bulkhead compile` writes, the probe plan included.
+void from_text_to_artifacts(benchmark::State& state) {
+  const Generated generated = many_flows(static_cast<std::size_t>(state.range(0)));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(compiler::compile(compiler::load_site(generated.reader(), kAsOf), {}));
+}
+BENCHMARK(from_text_to_artifacts)
     ->Arg(5'000)
     ->Arg(10'000)
     ->Arg(100'000)

@@ -1,10 +1,10 @@
-// usage: bench_ruleset flows|sources|ports|prefixes SIZE     writes the ruleset of a generated site
+// usage: bench_ruleset flows|sources|ports|prefixes SIZE
+// Compiles a generated site, probe plan and all, and writes its ruleset.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
-#include "compiler/ir.h"
-#include "compiler/targets/nftables.h"
+#include "compiler/compile.h"
 #include "generated_site.h"
 
 namespace {
@@ -33,10 +33,11 @@ int main(int argc, char** argv) {
       std::fputs(render(site.diagnostics, site.sources, false).substr(0, 4000).c_str(), stderr);
       return 2;
     }
-    const auto out =
-        compiler::nftables(compiler::ir::make_enforcer(site, site.coverage.views.front()));
-    std::fputs(out.text.c_str(), stdout);
-    std::fprintf(stderr, "%zu elements, %zu bytes\n", out.elements, out.text.size());
+    const auto artifacts = compiler::compile(site, {});
+    std::fputs(artifacts.files.front().text.c_str(), stdout);
+    for (const auto& file : artifacts.files)
+      std::fprintf(stderr, "%s %zu bytes  ", file.path.c_str(), file.text.size());
+    std::fputs("\n", stderr);
     return 0;
   }
   std::fputs("usage: bench_ruleset flows|sources|ports|prefixes SIZE\n", stderr);
