@@ -14,7 +14,7 @@ struct DetourShot {
   EndId from = 0, to = 0;  // into Representatives::ends
   Shot shot;
   Cause cause = Cause::None;
-  std::string enforcer;  // that the detour goes around
+  std::string enforcer{};  // that the detour goes around
   Detour detour{};       // none: the control
 };
 

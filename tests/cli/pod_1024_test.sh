@@ -16,10 +16,10 @@ silent
 expect 0 check pod --as-of 2026-12-01 -v
 told '[one-family]'
 
-expect 0 compile pod --output out --as-of 2026-12-01
-grep -q 'map bh_legs' out/fw/nftables.nft || fail "no ruleset"
+expect 0 compile pod --output artifacts --as-of 2026-12-01
+grep -q 'map bh_legs' artifacts/fw/nftables.nft || fail "no ruleset"
 # Some hundred thousand probes, but few that are not alike.
-size=$(stat -c %s out/probes.json)
+size=$(stat -c %s artifacts/probes.json)
 [ "$size" -lt 4000000 ] || fail "probes.json has $size bytes"
 
 expect 0 matrix pod --as-of 2026-12-01
