@@ -45,6 +45,7 @@ class Conductor {
         options_.progress(done_, plan_.probes.size());
     }
     retry_allowed();
+    await_late_arrivals();
     const Status disarmed = watch_.disarm();
     if (stopped_)
       return fail(ErrorKind::Interrupted, "stopped before all probes were sent");
@@ -204,6 +205,19 @@ class Conductor {
   }
 
   // ---- the end
+
+  // What a drop hid may still come another way. Agents go on capturing what they expect, so all
+  // that is needed is to wait as long as any packet was waited for, and to ask once more.
+  void await_late_arrivals() {
+    if (stopped_ || outcome_.timed_out || plan_.probes.empty())
+      return;
+    LateArrivals late = collect_late(next_number_++, crew_, watch_, book_, settings());
+    strays_.insert(strays_.end(), late.stray.begin(), late.stray.end());
+    if (late.cut_short) {
+      stopped_ = stopped();
+      outcome_.timed_out = !stopped_;
+    }
+  }
 
   void finish() {
     for (const std::string& death : crew_.deaths())

@@ -85,6 +85,8 @@ constexpr Row kDenied[] = {
     {Finding::Inconclusive, "nothing was sent",
      [](const Sight& s) { return s.dialer_says(Outcome::NoRoute); },
      "the sender's own stack has no route, which says nothing of the network"},
+    {Finding::Inconclusive, "nothing was sent", [](const Sight& s) { return s.refused_locally(); },
+     "it never left the sender, which says nothing of the network"},
     {Finding::Inconclusive, "blocked by another cause",
      [](const Sight& s) { return s.dialer_says(Outcome::Unreachable) && !s.silence(); },
      "it was answered unreachable, but not by the planned cause"},

@@ -14,7 +14,8 @@ namespace {
 using namespace std::chrono_literals;
 using compiler::Probe;
 
-// After the last open probe has its answer: time for a packet that should not arrive to arrive.
+// After the last open probe has its answer: what comes later is taken in a later round, or at the
+// end by collect_late.
 constexpr auto kGrace = 50ms;
 
 class RoundRun {
@@ -35,6 +36,29 @@ class RoundRun {
     result_.cut_short = !whole;
     write_down();
     return std::move(result_);
+  }
+
+  LateArrivals late() {
+    for (const ProbeCase& probe_case : book_.all()) {
+      if (!probe_case.probe.to.agentless)
+        involved_.insert(probe_case.probe.to.host);
+      involved_.insert(probe_case.enforcers.begin(), probe_case.enforcers.end());
+    }
+    std::erase_if(involved_, [&](const std::string& host) { return !crew_.alive(host); });
+    const std::set<std::string> asked = involved_;
+    // Longer than a try may take: what was held back for that long is seen as well.
+    const bool whole = crew_.linger(settings_.try_timeout * 3 / 2, take()) && collect();
+    for (std::size_t i = 0; i < book_.all().size(); ++i) {
+      ProbeCase& probe_case = book_.at(i);
+      const compiler::ProbeEnd& to = probe_case.probe.to;
+      if (to.agentless || probe_case.probe.expect != compiler::Expect::Deny ||
+          probe_case.tries.empty())
+        continue;
+      TryRecord& last = probe_case.tries.back();
+      last.listener_alive = last.listener_alive && asked.contains(to.host) && crew_.alive(to.host);
+      last.events_lost = last.events_lost || lost_.contains(to.host);
+    }
+    return {!whole, std::move(result_.stray)};
   }
 
  private:
@@ -382,6 +406,12 @@ Token TokenSource::fresh() {
     if (used_.insert(head).second)
       return token;
   }
+}
+
+LateArrivals collect_late(std::uint32_t number, Crew& crew, PathWatch& watch, CaseBook& book,
+                          const RoundSettings& settings) {
+  const Round none{number, {}, {}};
+  return RoundRun(none, crew, watch, book, settings).late();
 }
 
 RoundResult run_round(const Round& round, Crew& crew, PathWatch& watch, CaseBook& book,

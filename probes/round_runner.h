@@ -46,4 +46,13 @@ struct RoundResult {
                                     CaseBook& book, TokenSource& tokens,
                                     const RoundSettings& settings);
 
+struct LateArrivals {
+  bool cut_short = false;
+  std::vector<std::string> stray;
+};
+// After the last round: waits for packets that are still under way, and asks every agent once more.
+// A denied probe whose listener can no longer be asked, or lost events, is told so in its last try.
+[[nodiscard]] LateArrivals collect_late(std::uint32_t number, Crew& crew, PathWatch& watch,
+                                        CaseBook& book, const RoundSettings& settings);
+
 }  // namespace bulkhead::probes

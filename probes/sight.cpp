@@ -1,6 +1,7 @@
 #include "probes/sight.h"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "probes/identity.h"
 
@@ -79,16 +80,38 @@ void look_at_dialer(const Evidence& evidence, Sight& sight) {
   sight.answer_stranger = !sight.answer_valid;
 }
 
+// RFC 792 and RFC 4443: "net unreachable" and "no route to destination". "Host unreachable" also
+// comes of a neighbour that does not answer, behind a route that exists; "prohibited" of a filter;
+// "time exceeded" of a loop.
+bool says_no_route(const Evidence& evidence) {
+  if (evidence.outcome != Outcome::Unreachable || !evidence.icmp_from)
+    return false;
+  const std::uint8_t type = evidence.icmp_from->family == Family::V4 ? 3 : 1;
+  return evidence.icmp_type == type && evidence.icmp_code == std::uint8_t{0};
+}
+
 }  // namespace
 
+bool Sight::silence() const {
+  if (!dialer || refused_locally())
+    return false;
+  return dialer->outcome == Outcome::Timeout ||
+         (dialer->outcome == Outcome::Unreachable &&
+          dialer->icmp_from == probe_case.probe.from.address);
+}
+
+bool Sight::refused_locally() const {
+  return dialer && dialer->error == EPERM && !dropped();
+}
+
 bool Sight::route_is_absent() const {
-  if (probe_case.probe.cause != compiler::Cause::Route)
+  if (probe_case.probe.cause != compiler::Cause::Route || refused_locally())
     return false;
   if (probe_case.route_absent)
     return true;
   if (dialer_says(Outcome::NoRoute))
     return probe_case.no_gateway;
-  return dialer_says(Outcome::Unreachable) && dialer->icmp_from &&
+  return dialer && says_no_route(*dialer) &&
          contains(probe_case.gateway_addresses, *dialer->icmp_from);
 }
 

@@ -41,12 +41,13 @@ struct Sight {
   [[nodiscard]] bool dialer_says(Outcome outcome) const {
     return dialer && dialer->outcome == outcome;
   }
-  // Nothing came back. Where no neighbour answers ARP or ND (ports kept apart), the sender's own
-  // stack reports "host unreachable" from its own address after three seconds: silence as well.
-  [[nodiscard]] bool silence() const {
-    return dialer_says(Outcome::Timeout) || (dialer_says(Outcome::Unreachable) &&
-                                             dialer->icmp_from == probe_case.probe.from.address);
-  }
+  // Nothing came back to a packet that was sent. Where no neighbour answers ARP or ND (ports kept
+  // apart), the sender's own stack reports "host unreachable" from its own address after three
+  // seconds: silence as well.
+  [[nodiscard]] bool silence() const;
+  // A rule of the sender's own host took it, and no enforcer of ours saw it: it says nothing of the
+  // network.
+  [[nodiscard]] bool refused_locally() const;
   [[nodiscard]] bool one_way() const {  // its arrival is all there is to see
     return probe_case.probe.payload != compiler::Payload::Token;
   }

@@ -10,6 +10,7 @@
 #include "probes/agent/facts.h"
 #include "probes/identity.h"
 #include "probes/nft_query.h"
+#include "probes/transports/whole_packet.h"
 
 namespace bulkhead::probes {
 namespace {
@@ -219,7 +220,19 @@ void Agent::report_try(std::uint32_t round, const DialTry& what, const Ending& e
     evidence.icmp_from = ending.icmp->from;
   }
   evidence.detail = ending.detail;
+  if (what.what.transport == compiler::Transport::Tcp && ending.outcome == Outcome::Timeout &&
+      ending.error == 0)
+    ask_own_rules(what, evidence);
   send(evidence);
+}
+
+// connect() does not say that a rule of this host dropped its SYNs; a raw socket does. So the same
+// SYN is sent once more, as TCP itself would.
+void Agent::ask_own_rules(const DialTry& what, Evidence& evidence) {
+  if (send_whole(what.what.tuple.from, what) != EPERM)
+    return;
+  evidence.error = EPERM;
+  evidence.detail = "a rule of the sender's own host refused it";
 }
 
 void Agent::report_sighting(const Sighting& sighting) {

@@ -41,6 +41,7 @@ class Agent final : public Watcher, private ArrivalSink {
                                const Tuple& tuple) override;
   void report_try(std::uint32_t round, const DialTry& what, const Ending& ending,
                   std::chrono::microseconds elapsed);
+  static void ask_own_rules(const DialTry& what, Evidence& evidence);
   void report_sighting(const Sighting& sighting);
   void report_last_word(const LastWord& word);
   // What all evidence of this agent has in common.

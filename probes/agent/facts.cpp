@@ -6,8 +6,11 @@
 #include <sys/socket.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include "policy/support/handle.h"
 #include "probes/trace.h"
@@ -16,7 +19,7 @@ namespace bulkhead::probes {
 namespace {
 
 // /proc/sys/net shows the reader's own network namespace. Absent (no IPv6): off.
-bool sysctl_on(const char* path) {
+bool sysctl_on(const std::string& path) {
   std::ifstream file(path);
   int value = 0;
   return file >> value && value != 0;
@@ -33,6 +36,18 @@ Mac mac_of(const char* interface) {
   return mac;
 }
 
+// IPv4 asks the interface that a packet came in by; `all` only sets every interface when it is
+// written. IPv6 asks `all`, and since Linux 6.17 each interface's force_forwarding beside it.
+bool forwards_between(const std::vector<std::string>& interfaces, Family family) {
+  const std::string conf =
+      family == Family::V4 ? "/proc/sys/net/ipv4/conf/" : "/proc/sys/net/ipv6/conf/";
+  const char* own = family == Family::V4 ? "/forwarding" : "/force_forwarding";
+  return sysctl_on(conf + "all/forwarding") ||
+         std::any_of(interfaces.begin(), interfaces.end(), [&](const std::string& interface) {
+           return interface != "lo" && sysctl_on(conf + interface + own);
+         });
+}
+
 }  // namespace
 
 Facts read_facts() {
@@ -40,14 +55,14 @@ Facts read_facts() {
   utsname name{};
   if (::uname(&name) == 0)
     facts.kernel = name.release;
-  facts.forwards_v4 = sysctl_on("/proc/sys/net/ipv4/ip_forward");
-  facts.forwards_v6 = sysctl_on("/proc/sys/net/ipv6/conf/all/forwarding");
   using Names = Handle<struct if_nameindex, ::if_freenameindex>;
   const Names names(::if_nameindex());
   for (const auto* entry = names.get(); entry != nullptr && entry->if_index != 0; ++entry) {
     facts.interfaces.emplace_back(entry->if_name);
     facts.macs.push_back(mac_of(entry->if_name));
   }
+  facts.forwards_v4 = forwards_between(facts.interfaces, Family::V4);
+  facts.forwards_v6 = forwards_between(facts.interfaces, Family::V6);
   facts.can_trace = can_trace();
   return facts;
 }

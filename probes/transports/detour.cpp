@@ -13,74 +13,11 @@
 #include <cerrno>
 #include <vector>
 
-#include "probes/packet.h"
 #include "probes/transports/socket_tools.h"
+#include "probes/transports/whole_packet.h"
 
 namespace bulkhead::probes {
 namespace {
-
-constexpr std::size_t kUdpHeader = 8;
-
-void put_u16(std::vector<std::uint8_t>& out, std::size_t value) {
-  out.push_back(static_cast<std::uint8_t>(value >> 8));
-  out.push_back(static_cast<std::uint8_t>(value));
-}
-
-void set_u16(std::vector<std::uint8_t>& out, std::size_t at, std::uint16_t value) {
-  out[at] = static_cast<std::uint8_t>(value >> 8);
-  out[at + 1] = static_cast<std::uint8_t>(value);
-}
-
-void put_address(std::vector<std::uint8_t>& out, const Address& address) {
-  const auto length = address.family == Family::V4 ? 4 : 16;
-  out.insert(out.end(), address.bytes.begin(), address.bytes.begin() + length);
-}
-
-std::vector<std::uint8_t> udp_segment(const DialTry& what) {
-  const Tuple& tuple = what.what.tuple;
-  const std::size_t length = kUdpHeader + what.what.token.size() + what.size;
-  // The pseudo header of RFC 768 and RFC 8200 8.1 is checked with the segment, and then taken off.
-  std::vector<std::uint8_t> out;
-  put_address(out, tuple.from);
-  put_address(out, tuple.to);
-  put_u16(out, IPPROTO_UDP);
-  put_u16(out, length);
-  const std::size_t pseudo = out.size();
-  put_u16(out, tuple.sport);
-  put_u16(out, tuple.port);
-  put_u16(out, length);
-  put_u16(out, 0);
-  out.insert(out.end(), what.what.token.begin(), what.what.token.end());
-  out.resize(pseudo + length);
-  const std::uint16_t sum = internet_checksum(out);
-  set_u16(out, pseudo + 6, sum == 0 ? 0xffff : sum);
-  out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(pseudo));
-  return out;
-}
-
-std::vector<std::uint8_t> packet_of(const DialTry& what) {
-  constexpr std::uint8_t kHopLimit = 64;
-  const Tuple& tuple = what.what.tuple;
-  const std::vector<std::uint8_t> segment = udp_segment(what);
-  std::vector<std::uint8_t> out;
-  if (tuple.from.family == Family::V4) {
-    constexpr std::size_t kHeader = 20;
-    out = {0x45, 0};
-    put_u16(out, kHeader + segment.size());
-    out.insert(out.end(), {0, 0, 0, 0, kHopLimit, IPPROTO_UDP, 0, 0});
-    put_address(out, tuple.from);
-    put_address(out, tuple.to);
-    set_u16(out, 10, internet_checksum(out));
-  } else {
-    out = {0x60, 0, 0, 0};
-    put_u16(out, segment.size());
-    out.insert(out.end(), {IPPROTO_UDP, kHopLimit});
-    put_address(out, tuple.from);
-    put_address(out, tuple.to);
-  }
-  out.insert(out.end(), segment.begin(), segment.end());
-  return out;
-}
 
 // 0: no interface holds it.
 unsigned interface_with(const Address& address) {
@@ -134,7 +71,7 @@ class DetourDialer final : public Dialer {
     std::copy(what.next_hop->begin(), what.next_hop->end(), next_hop.sll_addr);
     if (next_hop.sll_ifindex == 0)
       return setup_failed("find the interface of the source address", EADDRNOTAVAIL);
-    const std::vector<std::uint8_t> packet = packet_of(what);
+    const std::vector<std::uint8_t> packet = whole_packet(what);
     if (::sendto(fd.get(), packet.data(), packet.size(), MSG_NOSIGNAL,
                  reinterpret_cast<const sockaddr*>(&next_hop), sizeof next_hop) < 0)
       return setup_failed("sendto", errno);

@@ -10,6 +10,7 @@
 
 #include "policy/traffic.h"
 #include "probes/transports/socket_dialer.h"
+#include "probes/transports/whole_packet.h"
 
 namespace bulkhead::probes {
 namespace {
@@ -76,11 +77,11 @@ class UdpDialer final : public SocketDialer<UdpTry> {
     UdpTry& kept = *dial;
     if (auto failed = keep(id, std::move(dial), raw_fd, EPOLLIN | EPOLLET))
       return failed;
-    write_payload(what);
-    if (::send(raw_fd, payload_.data(), payload_.size(), MSG_NOSIGNAL) >= 0)
+    const std::vector<std::uint8_t> payload = udp_payload(what);
+    if (::send(raw_fd, payload.data(), payload.size(), MSG_NOSIGNAL) >= 0)
       return std::nullopt;
-    // EPERM: a rule of our own host dropped it on its way out. It was sent as far as a trace or a
-    // capture is concerned, so the try goes on.
+    // EPERM: a rule of our own host dropped it on its way out. Where that host is an enforcer a
+    // trace tells more, so the try goes on.
     if (errno == EPERM) {
       kept.refused_locally = EPERM;
       return std::nullopt;
@@ -89,18 +90,6 @@ class UdpDialer final : public SocketDialer<UdpTry> {
     remove(id);
     return failed;
   }
-
-  void write_payload(const DialTry& what) {
-    payload_.clear();
-    if (what.what.payload != Payload::Token) {
-      const auto header = base_transport_header(what.what.payload);
-      payload_.insert(payload_.end(), header.begin(), header.end());
-    }
-    payload_.insert(payload_.end(), what.what.token.begin(), what.what.token.end());
-    payload_.resize(payload_.size() + what.size);
-  }
-
-  std::vector<std::uint8_t> payload_;
 };
 
 Ending UdpTry::so_far() const {
@@ -164,12 +153,16 @@ void UdpPort::on_ready(std::uint32_t) {
         ::recvfrom(fd_.get(), datagram.data(), datagram.size(), 0, from.get(), &from.length);
     if (got < 0)
       return;
-    const auto token = token_of({datagram.data(), static_cast<std::size_t>(got)}, listener_.port);
-    if (!token)
-      continue;
+    const std::span bytes_read(datagram.data(), static_cast<std::size_t>(got));
     const auto [address, port] = from_socket_address(from);
     const Tuple tuple{address, port, listener_.address, listener_.port};
-    const auto answer = sink_.arrived(compiler::Transport::Udp, *token, tuple);
+    auto token = token_of(bytes_read, listener_.port);
+    auto answer = token ? sink_.arrived(compiler::Transport::Udp, *token, tuple) : std::nullopt;
+    // An anchor speaks to RoCE's port without RoCE's header, since it wants an answer.
+    if (!answer && listener_.port == policy::kRocePort) {
+      token = read_token(bytes_read);
+      answer = token ? sink_.arrived(compiler::Transport::Udp, *token, tuple) : std::nullopt;
+    }
     if (!answer)
       continue;
     const WireAnswer bytes = wire_answer(*token, *answer);
@@ -200,6 +193,9 @@ class UdpAnswerer final : public Answerer {
       const OpenState state = errno == EADDRINUSE ? OpenState::Passive : OpenState::Failed;
       return {state, std::strerror(errno)};
     }
+    // Now that nobody else holds it: a dialer of ours may send from this very port (DHCP renews
+    // from 68). Connected, it is preferred for what its peer answers.
+    set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
     const int raw_fd = fd.get();
     auto port = std::make_unique<UdpPort>(sink_, listener, std::move(fd));
     if (const Status status = loop_.watch(raw_fd, EPOLLIN, *port); !status)
@@ -215,6 +211,17 @@ class UdpAnswerer final : public Answerer {
 };
 
 }  // namespace
+
+std::vector<std::uint8_t> udp_payload(const DialTry& what) {
+  std::vector<std::uint8_t> payload;
+  if (what.what.payload != Payload::Token) {
+    const auto header = base_transport_header(what.what.payload);
+    payload.insert(payload.end(), header.begin(), header.end());
+  }
+  payload.insert(payload.end(), what.what.token.begin(), what.what.token.end());
+  payload.resize(payload.size() + what.size);
+  return payload;
+}
 
 std::unique_ptr<Dialer> make_udp_dialer(EventLoop& loop, DialSink& sink) {
   return std::make_unique<UdpDialer>(loop, sink);

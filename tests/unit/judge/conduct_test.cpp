@@ -396,5 +396,48 @@ TEST_F(Conduct, LateEvidenceFindsItsTry) {
   EXPECT_EQ(verdict(outcome, id).finding, Finding::Leak);
 }
 
+// A copy of a dropped packet that somebody held back until the last round was over.
+TEST_F(Conduct, WhatArrivesAfterTheLastRoundIsALeak) {
+  const std::string id = find(Expect::Deny, compiler::Transport::Tcp);
+  options_.probes_per_round = 1000;
+  int collects = 0;
+  world_.on_message = [&](const std::string& host, const ToAgent& message) {
+    if (host != by_id_.at(id)->to.host || !std::holds_alternative<Collect>(message) ||
+        ++collects != 2)
+      return;
+    const Expected what = world_.agents[host].expected.at({id, 1});
+    Evidence late;
+    late.probe = id;
+    late.round = 1;
+    late.end = End::Listener;
+    late.outcome = Outcome::SynSeen;
+    late.tuple = what.tuple;
+    late.token = to_hex(what.token);
+    world_.say(host, late);
+  };
+  const ProbeOutcome outcome = run();
+  EXPECT_EQ(outcome.rounds, 1U);
+  EXPECT_EQ(verdict(outcome, id).finding, Finding::Leak);
+}
+
+TEST_F(Conduct, AListenerThatCannotBeAskedAtTheEndProvesNoSilence) {
+  const std::string id = find(Expect::Deny, compiler::Transport::Tcp);
+  const std::string listener = by_id_.at(id)->to.host;
+  options_.probes_per_round = 1000;
+  int collects = 0;
+  world_.on_message = [&](const std::string& host, const ToAgent& message) {
+    if (host == listener && std::holds_alternative<Collect>(message) && ++collects == 2)
+      world_.kill(host);
+  };
+  EXPECT_EQ(verdict(run(), id).kind, "agent died");
+  collects = 0;
+  world_.agents.clear();
+  world_.on_message = [&](const std::string& host, const ToAgent& message) {
+    if (host == listener && std::holds_alternative<Collect>(message) && ++collects == 2)
+      world_.agents[host].lost = 1;
+  };
+  EXPECT_EQ(verdict(run(), id).kind, "events lost");
+}
+
 }  // namespace
 }  // namespace bulkhead::probes

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
 #include "tests/unit/judge/try_builder.h"
 
 namespace bulkhead::probes {
@@ -327,17 +329,61 @@ ProbeCase denied_by_route() {
   return c;
 }
 
-TEST(JudgeDenied, UnreachableFromTheGatewayIsThePlannedRoute) {
+// "Net unreachable" from the gateway.
+Evidence& no_route(Try& t, std::string_view from = "10.1.0.1") {
+  Evidence& evidence = t.dialer(Outcome::Unreachable);
+  evidence.icmp_from = addr(from);
+  evidence.icmp_type = 3;
+  evidence.icmp_code = 0;
+  return evidence;
+}
+
+TEST(JudgeDenied, NoRouteFromTheGatewayIsThePlannedRoute) {
   ProbeCase c = denied_by_route();
   Try t(c);
-  t.dialer(Outcome::Unreachable).icmp_from = addr("10.1.0.1");
+  no_route(t);
   expect_verdict(c, Finding::Conforms, "no route");
+  ProbeCase v6 = denied_by_route();
+  v6.gateway_addresses = {addr("fd00:1::1")};
+  Try u(v6);
+  Evidence& evidence = no_route(u, "fd00:1::1");
+  evidence.icmp_type = 1;
+  expect_verdict(v6, Finding::Conforms, "no route");
+}
+
+// A filter's reject, a neighbour that does not answer, a loop: there may well be a route.
+TEST(JudgeDenied, OtherErrorsFromTheGatewayAreNoMissingRoute) {
+  struct Error {
+    const char* from;
+    std::uint8_t type, code;
+  };
+  for (const Error error : {Error{"10.1.0.1", 3, 1},
+                            {"10.1.0.1", 3, 2},
+                            {"10.1.0.1", 3, 9},
+                            {"10.1.0.1", 3, 10},
+                            {"10.1.0.1", 3, 13},
+                            {"10.1.0.1", 11, 0},
+                            {"fd00:1::1", 1, 1},
+                            {"fd00:1::1", 1, 3},
+                            {"fd00:1::1", 3, 0}}) {
+    ProbeCase c = denied_by_route();
+    c.gateway_addresses = {addr("10.1.0.1"), addr("fd00:1::1")};
+    Try t(c);
+    Evidence& evidence = no_route(t, error.from);
+    evidence.icmp_type = error.type;
+    evidence.icmp_code = error.code;
+    expect_verdict(c, Finding::Inconclusive, "blocked by another cause");
+  }
+  ProbeCase unsaid = denied_by_route();
+  Try t(unsaid);
+  no_route(t).icmp_code.reset();
+  expect_verdict(unsaid, Finding::Inconclusive, "blocked by another cause");
 }
 
 TEST(JudgeDenied, UnreachableFromSomebodyElseIsNot) {
   ProbeCase c = denied_by_route();
   Try t(c);
-  t.dialer(Outcome::Unreachable).icmp_from = addr("10.9.0.1");
+  no_route(t, "10.9.0.1");
   expect_verdict(c, Finding::Inconclusive, "blocked by another cause");
 }
 
@@ -345,7 +391,7 @@ TEST(JudgeDenied, UnreachableWhereARuleIsPlannedIsAnotherCause) {
   ProbeCase c = denied();
   c.gateway_addresses = {addr("10.1.0.1")};
   Try t(c);
-  t.dialer(Outcome::Unreachable).icmp_from = addr("10.1.0.1");
+  no_route(t);
   expect_verdict(c, Finding::Inconclusive, "blocked by another cause");
 }
 
@@ -360,7 +406,7 @@ TEST(JudgeDenied, ATableReadBackWithoutARouteIsThePlannedRoute) {
 TEST(JudgeDenied, RouteNeedsControlsToo) {
   ProbeCase c = denied_by_route();
   Try t(c);
-  t.dialer(Outcome::Unreachable).icmp_from = addr("10.1.0.1");
+  no_route(t);
   t.record().target.before = Control3::Failed;
   expect_verdict(c, Finding::Inconclusive, "controls failed");
 }
@@ -405,6 +451,26 @@ TEST(JudgeDenied, SilenceNeedsControlsThatCrossedTheNetwork) {
   t.dialer(Outcome::Timeout);
   t.record().target.anchor = true;
   expect_verdict(c, Finding::Inconclusive, "silence");
+}
+
+// EPERM: a rule of the sender's own host, which no control of the network is.
+TEST(JudgeDenied, WhatTheSendersOwnHostRefusedWasNeverSent) {
+  ProbeCase external = denied_externally();
+  external.silence_accepted = true;
+  Try(external).dialer(Outcome::Timeout).error = EPERM;
+  expect_verdict(external, Finding::Inconclusive, "nothing was sent");
+  ProbeCase route = denied_by_route();
+  route.route_absent = true;
+  Try(route).dialer(Outcome::Timeout).error = EPERM;
+  expect_verdict(route, Finding::Inconclusive, "nothing was sent");
+}
+
+TEST(JudgeDenied, AnEnforcersOwnRuleMayRefuseWhatItSends) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dialer(Outcome::Timeout).error = EPERM;
+  t.dropped();
+  expect_verdict(c, Finding::Conforms, "blocked");
 }
 
 TEST(JudgeDenied, SilenceMustLastUntilTheDeadline) {
