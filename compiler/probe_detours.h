@@ -15,7 +15,7 @@ struct DetourShot {
   Shot shot;
   Cause cause = Cause::None;
   std::string enforcer{};  // that the detour goes around
-  Detour detour{};       // none: the control
+  Detour detour{};         // none: the control
 };
 
 // For each host that says `forwards = false`, each ordered pair of its segments that something
