@@ -59,6 +59,13 @@ class ConsentCheck {
     return traffic;
   }
 
+  // What no packet between the two can be needs no consent: RoCE between partitions.
+  static void drop_uncarried(std::vector<Traffic>& traffic, Carriers common) {
+    std::erase_if(traffic, [&](const Traffic& term) {
+      return term.key.kind == Kind::Roce && (carriers(term.key, 0) & common) == 0;
+    });
+  }
+
   [[nodiscard]] bool is_agreed(const LiveFlow& live, ClassId from, ClassId to,
                                std::vector<Traffic> traffic) const {
     const std::string& author = live.flow->authority;
@@ -68,6 +75,8 @@ class ConsentCheck {
     if (own_from == own_to || !is_pair(check_.universe, from, to))
       return true;
     const std::string& other = check_.universe.classes[own_from ? to : from].tenant;
+    drop_uncarried(traffic, static_cast<Carriers>(carriers(check_.universe.classes[from]) &
+                                                  carriers(check_.universe.classes[to])));
     for (const OpenOffer& open : offers_) {
       const std::string& offerer = open.offer->authority;
       if ((offerer.empty() || offerer == other) && open.from[from] && open.to[to])
