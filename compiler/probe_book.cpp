@@ -16,7 +16,6 @@
 namespace bulkhead::compiler {
 namespace {
 
-using policy::Cell;
 using policy::Class;
 using policy::ClassId;
 using policy::ClassKind;

@@ -140,6 +140,7 @@ void Representatives::add_enforcers() {
 
 void Representatives::order(std::uint64_t seed) {
   std::vector<std::uint64_t> places;
+  places.reserve(ends_.size());
   for (const ProbeEnd& end : ends_)
     places.push_back(place_of(seed, end));
   const auto key = [&](EndId id) {
