@@ -191,6 +191,8 @@ struct Rule {
   std::uint64_t handle = 0;
   std::string comment;
   std::vector<Statement> statements;
+  // Interface indices in it of which no interface is left ("7" of `iif 7`): they equal none.
+  std::vector<std::string> dead_interfaces;
 };
 
 // ---- Chains and tables

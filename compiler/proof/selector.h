@@ -69,11 +69,12 @@ enum class Selector : std::uint8_t {
   IcmpType,  // of ICMP and ICMPv6
   IcmpCode,
   // RoCEv2: BTH behind a UDP header
-  BthOpcode,    // @th,64,8
-  BthPkey,      // @th,80,16
-  BthDestQp,    // @th,104,24; overlaps TcpFlags in a TCP packet
-  CmAttribute,  // @th,352,16: attribute id of a connection management datagram
-  Raw,          // any other place: Operand::place
+  BthOpcode,     // @th,64,8
+  BthPkey,       // @th,80,16
+  BthDestQp,     // @th,104,24; overlaps TcpFlags in a TCP packet
+  MadClass,      // @th,232,8: management class of a RoCEv2 datagram to QP 1
+  MadAttribute,  // @th,352,16
+  Raw,           // any other place: Operand::place
   // Meta
   MetaNfproto,   // 2 IPv4, 10 IPv6
   MetaProtocol,  // ethertype
@@ -101,7 +102,6 @@ enum class Selector : std::uint8_t {
   CtStatus,
   CtMark,
   CtZone,
-  CtExpiration,  // seconds
   CtL3proto,
   CtProtocol,
   CtOriginalSaddr4,
