@@ -120,7 +120,8 @@ struct Decide {
   bool bypass = false;
 };
 
-// The verdict that the map has for the key; without one the rule goes on to its next statement.
+// The verdict that the map has for the key; without one the rule ends. (`continue` is no verdict:
+// the rule goes on.)
 struct VerdictMap {
   Operands key;
   Index set = kNone;
@@ -141,15 +142,14 @@ struct Assign {
 };
 
 enum class NatKind : std::uint8_t { Dnat, Snat, Masquerade, Redirect };
-// Only the first packet of a connection comes here; it ends the chain with accept. A map without
-// the key ends the rule instead.
+// Only the first packet of a connection comes here; the chain then ends with accept. A map without
+// the key ends the rule. Of the other family than `family`: nothing, the rule goes on.
 struct Nat {
   NatKind kind = NatKind::Dnat;
-  std::optional<Family> family;  // of `address`, where said (inet)
-  std::optional<Source> address;
+  std::optional<Family> family;   // of `address`, where said (inet)
+  std::optional<Source> address;  // of a map: an address, or an address and a port
   std::optional<Source> port;
-  bool address_has_port = false;  // the address's map gives an address and a port
-  bool netmap = false;            // prefix to prefix: host bits are kept
+  bool netmap = false;  // prefix to prefix: host bits are kept
 };
 
 // Passes or ends the rule by what happened before, not by the packet: both must be followed.

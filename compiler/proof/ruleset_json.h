@@ -1,0 +1,27 @@
+// `nft -j list ruleset` -> Ruleset. The kernel and nft are the parser of rulesets; this reads what
+// they list (libnftables JSON, schema 1; every shape was seen from nft 1.0.6).
+//
+// What single expressions mean outside the model is Unmodelled in its rule. What makes the listing
+// as a whole untrustworthy is an error: it is cut off, is no listing, names chains or sets that are
+// not there, or its jumps loop. An error is never an empty ruleset.
+//
+// Known gaps of nft 1.0.6's listing, carried so that nothing false is said:
+//   - flags of a table are garbage (or break the JSON): Table::maybe_dormant
+//   - devices of netdev chains are missing: BaseChain::devices is empty
+//   - `ip6 nexthdr tcp tcp dport 22` in an ip6 table is listed like `tcp dport 22`, and `meta
+//   l4proto
+//     icmp icmp type echo-request` in an inet table like `icmp type echo-request`. They are read as
+//     the latter; they differ for packets with extension headers, and for ICMP in IPv6 packets.
+#pragma once
+
+#include <string_view>
+
+#include "compiler/proof/ruleset.h"
+#include "policy/support/result.h"
+
+namespace bulkhead::compiler::proof {
+
+// Linear in the text but for names (a hash lookup each). Environment errors.
+[[nodiscard]] Result<Ruleset> parse_ruleset(std::string_view json);
+
+}  // namespace bulkhead::compiler::proof
