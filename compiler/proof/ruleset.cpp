@@ -26,19 +26,29 @@ unsigned bits(const Operand& operand) {
   return operand.selector == Selector::Raw ? operand.place.bits : info(operand.selector).bits;
 }
 
+std::int32_t effective_priority(const BaseChain& chain) {
+  if (chain.type != ChainType::Nat)
+    return chain.priority;
+  return chain.hook == Hook::Postrouting || chain.hook == Hook::Input ? 100 : -100;
+}
+
 std::vector<Index> chains_at(const Ruleset& ruleset, TableFamily family, Hook hook) {
-  const bool is_ip = family == TableFamily::Ip || family == TableFamily::Ip6;
+  const bool meets_inet = family == TableFamily::Ip || family == TableFamily::Ip6 ||
+                          (family == TableFamily::Netdev && hook == Hook::Ingress);
   std::vector<Index> found;
   for (Index i = 0; i < ruleset.chains.size(); ++i) {
     const Chain& chain = ruleset.chains[i];
     const TableFamily of_table = ruleset.table_of(chain).family;
     if (chain.base && chain.base->hook == hook &&
-        (of_table == family || (is_ip && of_table == TableFamily::Inet)))
+        (of_table == family || (meets_inet && of_table == TableFamily::Inet)))
       found.push_back(i);
   }
-  std::stable_sort(found.begin(), found.end(), [&](Index a, Index b) {
-    return ruleset.chains[a].base->priority < ruleset.chains[b].base->priority;
-  });
+  const auto order = [&](Index i) {
+    const BaseChain& base = *ruleset.chains[i].base;
+    return std::pair(effective_priority(base), base.priority);
+  };
+  std::stable_sort(found.begin(), found.end(),
+                   [&](Index a, Index b) { return order(a) < order(b); });
   return found;
 }
 

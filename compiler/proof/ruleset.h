@@ -238,9 +238,13 @@ struct Ruleset {
   [[nodiscard]] const Table& table_of(const Chain& chain) const { return tables[chain.table]; }
 };
 
-// Base chains that a packet of that family meets at a hook, by priority; among equals in order of
-// listing, which is no order that the kernel promises. inet chains are met by both IP families;
-// Inet asks for those of inet tables only.
+// nat chains run where the kernel's nat core works (-100 before, 100 behind routing), whatever
+// their own priority, which only orders them among each other (kernel 6.18: nf_nat_register_fn).
+[[nodiscard]] std::int32_t effective_priority(const BaseChain& chain);
+
+// Base chains that a packet of that family meets at a hook, in the order of their priorities; among
+// equals in order of listing, which is no order that the kernel promises. inet chains are met by
+// both IP families, those of its ingress hook by Netdev.
 [[nodiscard]] std::vector<Index> chains_at(const Ruleset& ruleset, TableFamily family, Hook hook);
 
 // "inet filter forward"
