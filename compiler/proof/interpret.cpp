@@ -95,6 +95,8 @@ class Machine {
     const bool before_routing = hook_ == Hook::Ingress || hook_ == Hook::Prerouting;
     run_.after.in = hook_ == Hook::Output ? std::nullopt : in_;
     run_.after.out = before_routing || hook_ == Hook::Input ? std::nullopt : out_;
+    if (hook_ == Hook::Forward)
+      count_hop();
     translated_here_ = false;
     const bool starts = hook_ == Hook::Prerouting || hook_ == Hook::Output;
     if (hook_ == Hook::Ingress || starts)
@@ -120,6 +122,14 @@ class Machine {
     if (!translated && hook_ != Hook::Ingress && hook_ != Hook::Egress)
       translate_known(run_.after, hook_);
     return Flow::Next;
+  }
+
+  // The kernel counts the hop before it asks the forward hook (6.18: ip_forward, ip6_forward).
+  void count_hop() {
+    const Selector hops =
+        run_.after.ethertype == kEtherIp ? Selector::Ip4Ttl : Selector::Ip6HopLimit;
+    if (const auto left = read(run_.after, {hops, {}, {}}); left && *left > 0)
+      write(run_.after, hops, *left - 1);
   }
 
   void hide_connection() {
