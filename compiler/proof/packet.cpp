@@ -237,7 +237,7 @@ std::optional<Value> read_whole(const Packet& packet, const Operand& operand) {
       return slice(packet.bytes, 0, place.offset, place.bits);
     case Base::Transport: {
       const auto transport = transport_of(packet);
-      if (!transport || transport->later_fragment)
+      if (!transport || (transport->later_fragment && !is_read_in_fragments(place)))
         return std::nullopt;
       return slice(packet.bytes, transport->offset, place.offset, place.bits);
     }
@@ -282,6 +282,12 @@ std::optional<Transport> transport_of(const Packet& packet) {
   if (!found)
     return std::nullopt;
   return Transport{found->header, found->offset, found->fragment_offset != 0};
+}
+
+bool is_read_in_fragments(const Place& place) {
+  const unsigned first = place.offset / 8;
+  const unsigned bytes = (place.offset + place.bits + 7U) / 8 - first;
+  return (bytes == 1 || bytes == 2 || bytes == 4) && first % bytes == 0;
 }
 
 std::optional<Value> read(const Packet& packet, const Operand& operand) {

@@ -27,7 +27,8 @@ struct Tuple {
 };
 
 // Bits of ct status. Confirmed: a packet of the connection was accepted before this one.
-inline constexpr std::uint32_t kStatusConfirmed = 0x08, kStatusSnat = 0x10, kStatusDnat = 0x20;
+inline constexpr std::uint32_t kStatusSeenReply = 0x02, kStatusConfirmed = 0x08, kStatusSnat = 0x10,
+                               kStatusDnat = 0x20;
 
 struct Connection {
   bool reply = false;  // this packet's direction
@@ -59,6 +60,13 @@ struct Transport {
   bool later_fragment = false;
 };
 [[nodiscard]] std::optional<Transport> transport_of(const Packet& packet);
+
+// Whether nf_tables reads that place of a transport header in a later fragment too, where there is
+// none: it then takes the fragment's data for it (of IPv6 the fragment header). nft_payload.c
+// refuses to, but aligned loads of 1, 2 and 4 bytes - ports, flags, ICMP types - go by a shorter
+// way that does not ask (seen on kernel 6.18.44; conntrack puts fragments together before, and
+// hides it).
+[[nodiscard]] bool is_read_in_fragments(const Place& place);
 
 // What nf_tables would load (kernel 6.18), with the operand's mask and flip; nothing where the load
 // fails and so ends the rule. Fib queries are not answered here: nothing.

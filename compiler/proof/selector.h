@@ -6,7 +6,9 @@
 // then leaves the rule, whatever the operator says.
 //   Link       fails without a link header (an IP tunnel, locally made packets before the device)
 //   Network    never fails in a table of its family; implied matches see to the others
-//   Transport  fails in later fragments (offset > 0), and past the end of the packet
+//   Transport  fails past the end of the packet, and in later fragments where the field is not of
+//   1,
+//              2 or 4 bytes: is_read_in_fragments() (packet.h); ports of one are its data
 //   Extension  of IPv6; "exists" never fails, fields fail where the header is missing
 //   Conntrack  fails without an entry (untracked, invalid), but for CtState
 #pragma once

@@ -65,8 +65,8 @@ constexpr Word kDscp[] = {{"cs0", 0}, {"cs1", 8}, {"cs2", 16}, {"cs3", 24}, {"cs
     {"af13", 14}, {"af21", 18}, {"af22", 20}, {"af23", 22}, {"af31", 26}, {"af32", 28}, {"af33",
     30}, {"af41", 34}, {"af42", 36}, {"af43", 38}, {"va", 44}, {"ef", 46}};
 constexpr Word kEcn[] = {{"not-ect", 0}, {"ect1", 1}, {"ect0", 2}, {"ce", 3}};
-constexpr Word kInterfaceTypes[] = {{"ether", 256}, {"ppp", 2}, {"ipip", 3}, {"ipip6", 259},
-    {"loopback", 1027}, {"sit", 2051}, {"ipgre", 2563}};
+constexpr Word kInterfaceTypes[] = {{"ether", 1}, {"ppp", 512}, {"ipip", 768}, {"ipip6", 769},
+    {"loopback", 772}, {"sit", 776}, {"ipgre", 778}};
 constexpr Word kArpOperations[] = {{"request", 1}, {"reply", 2}, {"rrequest", 3}, {"rreply", 4},
     {"inrequest", 8}, {"inreply", 9}, {"nak", 10}};
 constexpr Word kGroups[] = {{"default", 0}};

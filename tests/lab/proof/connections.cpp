@@ -12,6 +12,11 @@ bool has_ports(std::uint8_t protocol) {
   return protocol == 6 || protocol == 17 || protocol == 132;
 }
 
+struct Answered {
+  std::uint8_t request, answer;
+};
+constexpr Answered kAnswers[] = {{8, 0}, {13, 14}, {128, 129}};
+
 // First packets that make a connection (nf_conntrack_proto_*.c, kernel 6.18).
 std::uint8_t first_state(const PacketFacts& facts) {
   if (facts.protocol == 6) {
@@ -30,7 +35,8 @@ std::uint8_t first_state(const PacketFacts& facts) {
       return kCtUntracked;
     return facts.icmp_type == 128 ? kCtNew : kCtInvalid;
   }
-  return kCtNew;
+  // SCTP begins with an INIT chunk, which these packets do not have.
+  return facts.protocol == 132 ? kCtInvalid : kCtNew;
 }
 
 }  // namespace
@@ -42,9 +48,10 @@ Connections::Key Connections::key_of(const PacketFacts& facts) {
     key.dport = facts.dport;
   } else if (facts.protocol == 1 || facts.protocol == 58) {
     // Conntrack keeps request and answer of one id as one connection, by the request's type.
-    const std::uint8_t type = facts.icmp_type == 0     ? 8
-                              : facts.icmp_type == 129 ? 128
-                                                       : facts.icmp_type;
+    std::uint8_t type = facts.icmp_type;
+    for (const auto& [request, answer] : kAnswers)
+      if (type == answer)
+        type = request;
     key.sport = facts.icmp_id;
     key.dport = static_cast<std::uint16_t>(type << 8 | facts.icmp_code);
   }
@@ -58,7 +65,9 @@ void Connections::look_up(const PacketFacts& facts, Packet& packet) const {
     packet.connection = known.connection;
     packet.connection->reply = found->second.reply;
     packet.connection->status |= kStatusConfirmed;
-    packet.ct_state = found->second.reply || known.answered ? kCtEstablished : kCtNew;
+    const bool answered = found->second.reply || known.answered;
+    packet.connection->status |= answered ? kStatusSeenReply : 0;
+    packet.ct_state = answered ? kCtEstablished : kCtNew;
     return;
   }
   packet.ct_state = first_state(facts);

@@ -75,7 +75,9 @@ std::string told(const PacketFacts& facts, Side from) {
        << facts.from.str() << " -> " << facts.to.str() << " protocol " << unsigned{facts.protocol}
        << " ports " << facts.sport << " -> " << facts.dport << " flags "
        << unsigned{facts.tcp_flags} << " type " << unsigned{facts.icmp_type}
-       << (facts.destination_options ? " options" : "") << " payload " << facts.payload.size();
+       << (facts.destination_options ? " options" : "") << " payload";
+  for (std::size_t i = 0; i + 16 < facts.payload.size() && i < 40; ++i)
+    text << ' ' << unsigned{facts.payload[i]};
   if (facts.fragment)
     text << " fragment at " << facts.fragment->offset << (facts.fragment->more ? " more" : " last");
   return text.str();

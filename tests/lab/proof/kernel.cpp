@@ -30,7 +30,7 @@ using compiler::proof::kEtherIp;
 using compiler::proof::kEtherIp6;
 
 constexpr std::array<std::uint8_t, 6> kOwnMac{2, 0, 0, 0, 0, 1}, kPeerMac{2, 0, 0, 0, 0, 0x10};
-constexpr std::array<int, 6> kProtocols{1, 6, 17, 47, 58, 132};
+constexpr std::array<int, 6> kProtocols{1, 6, 17, 50, 58, 132};
 
 [[noreturn]] void give_up(const std::string& what) {
   throw std::runtime_error(what + ": " + std::strerror(errno));
@@ -78,13 +78,6 @@ bool ends_with(const std::vector<std::uint8_t>& bytes, const std::string& token)
   return bytes.size() >= token.size() &&
          std::equal(token.rbegin(), token.rend(), bytes.rbegin(),
                     [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; });
-}
-
-// An ICMP error of this machine's quotes the packet, token and all.
-bool is_own_error(const std::vector<std::uint8_t>& packet) {
-  const bool v6 = packet[0] >> 4 == 6;
-  return v6 ? packet[6] == 58 && packet[40] < 128
-            : packet[9] == 1 && packet[20] != 8 && packet[20] != 0 && packet[20] != 13;
 }
 
 }  // namespace
@@ -188,7 +181,8 @@ Seen Kernel::inject(Side side, const std::vector<std::uint8_t>& packet, const st
   }
   Seen seen;
   const auto keep = [&](std::vector<std::uint8_t> bytes, bool& where) {
-    if (bytes.size() < 28 || !ends_with(bytes, token) || is_own_error(bytes))
+    // An ICMP error of this machine's quotes the packet, token and all, and is longer.
+    if (bytes.size() != packet.size() || !ends_with(bytes, token))
       return;
     where = true;
     seen.bytes = std::move(bytes);
@@ -215,10 +209,11 @@ compiler::proof::Device Kernel::device(Side side) const {
 }
 
 std::vector<std::uint8_t> Kernel::link_header(std::uint16_t ethertype) const {
-  std::vector<std::uint8_t> header(kOwnMac.begin(), kOwnMac.end());
-  header.insert(header.end(), kPeerMac.begin(), kPeerMac.end());
-  header.push_back(static_cast<std::uint8_t>(ethertype >> 8));
-  header.push_back(static_cast<std::uint8_t>(ethertype));
+  std::vector<std::uint8_t> header(14);
+  std::copy(kOwnMac.begin(), kOwnMac.end(), header.begin());
+  std::copy(kPeerMac.begin(), kPeerMac.end(), header.begin() + 6);
+  header[12] = static_cast<std::uint8_t>(ethertype >> 8);
+  header[13] = static_cast<std::uint8_t>(ethertype);
   return header;
 }
 

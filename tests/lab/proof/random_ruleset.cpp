@@ -136,7 +136,7 @@ const Weighted kMatches[] = {
     {4,
      [](Dice& d, const Place&) {
        const char* const kValues[] = {"tcp",       "!= udp", "{ tcp, udp }", "icmp",
-                                      "ipv6-icmp", "47",     "!= { 6, 17 }", "6-17"};
+                                      "ipv6-icmp", "50",     "!= { 6, 17 }", "6-17"};
        return std::string("meta l4proto ") + d.one_of(kValues);
      }},
     {2,
@@ -532,7 +532,7 @@ std::vector<Shot> random_shots(Dice& dice, std::size_t count, bool fragments) {
   const char* const kClient6[] = {"fd01::10", "fd01::11", "fd01::12"};
   const char* const kServer4[] = {"10.2.0.10", "10.2.0.11", "10.2.0.12"};
   const char* const kServer6[] = {"fd02::10", "fd02::11", "fd02::12"};
-  const std::uint8_t kProtocols[] = {6, 6, 6, 17, 17, 17, 1, 58, 47, 132};
+  const std::uint8_t kProtocols[] = {6, 6, 6, 17, 17, 17, 1, 58, 50, 132};
   const std::uint8_t kFlags[] = {0x02, 0x02, 0x10, 0x12, 0x01, 0x04, 0x18, 0x00, 0x29, 0x11};
   const std::uint8_t kTypes4[] = {8, 8, 0, 3, 13};
   const std::uint8_t kTypes6[] = {128, 128, 129, 1, 4};
@@ -581,6 +581,8 @@ std::vector<Shot> random_shots(Dice& dice, std::size_t count, bool fragments) {
       facts.payload[21] = 7;
       facts.payload[37] = 0x10;
     }
+    if (facts.protocol == 132)
+      std::fill_n(facts.payload.begin(), std::min<std::size_t>(8, facts.payload.size()), 0);
     shots.push_back(std::move(shot));
   }
   return shots;
