@@ -237,11 +237,10 @@ const Weighted kMatches[] = {
     {3,
      [](Dice& d, const Place& p) {
        const char* const kInet[] = {"meta nfproto ipv4", "meta nfproto ipv6",
-                                    "meta nfproto != ipv4"};
-       const char* const kAny[] = {"meta protocol ip",  "meta protocol ip6",
-                                   "meta pkttype host", "meta pkttype != broadcast",
-                                   "meta length > 60",  "meta length 40-60",
-                                   "meta length != 48"};
+                                    "meta nfproto != ipv4", "meta protocol ip",
+                                    "meta protocol ip6"};
+       const char* const kAny[] = {"meta pkttype host", "meta pkttype != broadcast",
+                                   "meta length > 60", "meta length 40-60", "meta length != 48"};
        return std::string(p.family == "inet" && d.chance(50) ? d.one_of(kInet) : d.one_of(kAny));
      }},
     {3,
