@@ -186,7 +186,7 @@ const Weighted kMatches[] = {
                                       "ct status ! dnat",
                                       "ct status confirmed",
                                       "ct status seen-reply",
-                                      "ct l3proto ipv4",
+                                      "ct protocol tcp",
                                       "ct zone 0",
                                       "meta l4proto tcp ct original proto-dst 80",
                                       "meta l4proto udp ct original proto-dst { 53, 80 }"};

@@ -1,5 +1,6 @@
 // The throw-away namespace that reads a ruleset: what it refuses, and that it never gives less.
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,7 +22,7 @@ std::string many_elements(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i)
     text += "10." + std::to_string(i / 65536) + '.' + std::to_string(i / 256 % 256) + '.' +
             std::to_string(i % 256) + ", ";
-  return text + "11.0.0.1 }; } }";
+  return text + "11.0.0.1 }; }\n}\n";
 }
 
 class Sandbox : public ::testing::Test {
@@ -50,9 +51,9 @@ TEST_F(Sandbox, SaysWhereTheTextIsWrong) {
 
 TEST_F(Sandbox, TakesDormantTablesOut) {
   const auto listing = list_in_sandbox(
-      "table ip old { flags dormant; chain c { type filter hook input priority 0; policy drop; } "
-      "}\n"
-      "table ip now { chain c { type filter hook input priority 0; } }",
+      "table ip old {\n flags dormant\n chain c {\n"
+      "  type filter hook input priority 0; policy drop;\n}\n}\n"
+      "table ip now {\nchain c {\n type filter hook input priority 0;\n}\n}\n",
       {});
   ASSERT_TRUE(listing) << listing.error().message;
   EXPECT_EQ(listing->dormant, std::vector<std::string>{"ip old"});
@@ -65,7 +66,7 @@ TEST_F(Sandbox, TakesDormantTablesOut) {
 // nft 1.0.6 ends its process over this listing; ours stays.
 TEST_F(Sandbox, OutlivesAnNftThatAborts) {
   const auto listing =
-      list_in_sandbox("table ip t { chain c { iifname { \"a*\", \"b*\" } accept; } }", {});
+      list_in_sandbox("table ip t { chain c { iifname { \"a*\", \"b*\" } accept\n}\n}\n", {});
   ASSERT_FALSE(listing);
   EXPECT_NE(listing.error().message.find("nft failed"), std::string::npos)
       << listing.error().message;
@@ -77,7 +78,8 @@ TEST_F(Sandbox, SaysThatAUserNamespaceIsTooSmall) {
   const auto as_nobody = [](std::size_t elements) {
     const pid_t child = ::fork();
     if (child == 0) {
-      if (::setgid(65534) != 0 || ::setuid(65534) != 0)
+      // Whoever gave up rights may not write its own /proc/self/uid_map until it says so.
+      if (::setgid(65534) != 0 || ::setuid(65534) != 0 || ::prctl(PR_SET_DUMPABLE, 1) != 0)
         ::_exit(9);
       const auto listing = list_in_sandbox(many_elements(elements), {});
       if (listing)
