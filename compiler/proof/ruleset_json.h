@@ -13,7 +13,7 @@
 //     icmp icmp type echo-request` in an inet table like `icmp type echo-request`. They are read as
 //     the latter; they differ for packets with extension headers, and for ICMP in IPv6 packets.
 //   - `meta protocol ip6 ip saddr ...` in an ip table, which matches nothing, is listed without its
-//     first half; `ct l3proto ipv4 reject` in an inet table too.
+//     first half; `ct l3proto ipv4 reject` and `iiftype ether ip saddr ...` in an inet table too.
 #pragma once
 
 #include <string_view>

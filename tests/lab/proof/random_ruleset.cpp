@@ -21,6 +21,7 @@ const char* const kNet6[] = {"fd01::/64", "fd01::10/127", "fd02::8/125",
                              "::/0",      "fd00::/8",     "fd02::11-fd02::12"};
 const unsigned kPorts[] = {1, 22, 53, 79, 80, 81, 443, 1023, 1024, 4791, 65535};
 const char* const kMarks[] = {"0", "1", "2", "5", "0xff", "0x100", "0xffffffff"};
+const char* const kApart[] = {"\"t0\"", "\"t1\"", "\"lo\"", "\"eth*\""};
 const char* const kNames[] = {"\"t0\"", "\"t1\"", "\"t*\"", "\"lo\"", "\"t\"", "\"eth*\""};
 
 // ---- rules
@@ -208,13 +209,13 @@ const Weighted kMatches[] = {
                         (p.hook != "prerouting" && d.chance(40));
        return std::string(out ? "oifname " : "iifname ") + is(d) +
               (d.chance(60) ? std::string(d.one_of(kNames))
-                            : braces(d, [&] { return std::string(d.one_of(kNames)); }));
+                            : braces(d, [&] { return std::string(d.one_of(kApart)); }));
      }},
     {3,
      [](Dice& d, const Place& p) {
-       const char* const kIn[] = {"iif t0",     "iif != t1",     "iif { t0, lo }",
-                                  "iifgroup 7", "iifgroup != 7", "iifgroup default",
-                                  "iif lo",     "iiftype ether", "iiftype != ether"};
+       const char* const kIn[] = {"iif t0",     "iif != t1",       "iif { t0, lo }",
+                                  "iifgroup 7", "iifgroup != 7",   "iifgroup default",
+                                  "iif lo",     "iiftype != ether"};
        const char* const kOut[] = {"oif t0",   "oif != t1",  "oif 0",
                                    "oif != 0", "oifgroup 7", "oifgroup != { 7 }"};
        const bool out = p.hook == "output" || p.hook == "postrouting" ||
@@ -275,10 +276,9 @@ const Weighted kMatches[] = {
      [](Dice& d, const Place& p) {
        if (p.hook == "output")
          return std::string();
-       const char* const kEther[] = {"ether saddr 02:00:00:00:00:10",
-                                     "ether daddr != 02:00:00:00:00:01",
-                                     "ether daddr & 01:00:00:00:00:00 == 00:00:00:00:00:00",
-                                     "ether type ip", "ether type != ip6"};
+       const char* const kEther[] = {
+           "ether saddr 02:00:00:00:00:10", "ether daddr != 02:00:00:00:00:01",
+           "ether daddr & 01:00:00:00:00:00 == 00:00:00:00:00:00", "ether type != ip6"};
        return std::string(d.one_of(kEther));
      }},
     {5,
@@ -401,7 +401,39 @@ std::string random_change(Dice& dice, const Place& place) {
   }
 }
 
-std::string random_rule(Dice& dice, const Place& place, const std::vector<std::string>& below) {
+// nft refuses a rule whose fields are of two protocols: the words that stand for one, each with its
+// layer.
+bool contradicts(const std::string& rule) {
+  struct Word {
+    const char* text;
+    int layer;
+    const char* protocol;
+  };
+  const Word kWords[] = {
+      {"tcp dport", 4, "tcp"},     {"tcp sport", 4, "tcp"},     {"tcp flags", 4, "tcp"},
+      {"l4proto tcp", 4, "tcp"},   {"udp dport", 4, "udp"},     {"udp sport", 4, "udp"},
+      {"sctp dport", 4, "sctp"},   {"sctp sport", 4, "sctp"},   {"icmp type", 4, "icmp"},
+      {"l4proto icmp", 4, "icmp"}, {"icmpv6 type", 4, "icmp6"}, {"l4proto ipv6-icmp", 4, "icmp6"},
+      {"l4proto udp", 4, "udp"},   {"protocol tcp", 4, "tcp"},  {"nexthdr tcp", 4, "tcp"},
+      {"nexthdr 58", 4, "icmp6"},  {"nexthdr 17", 4, "udp"},    {"nexthdr 44", 4, "frag"},
+      {"nexthdr 60", 4, "dst"},    {"protocol 17", 4, "udp"},   {"protocol 58", 4, "icmp6"},
+      {"protocol 44", 4, "frag"},  {"protocol 60", 4, "dst"},   {"l4proto 50", 4, "esp"},
+      {"ip saddr", 3, "ip"},       {"ip daddr", 3, "ip"},       {"ip protocol", 3, "ip"},
+      {"ip ttl", 3, "ip"},         {"ip dscp", 3, "ip"},        {"ip length", 3, "ip"},
+      {"ip frag-off", 3, "ip"},    {"icmp type", 3, "ip"},      {"nfproto ipv4", 3, "ip"},
+      {"ip6 ", 3, "ip6"},          {"icmpv6 type", 3, "ip6"},   {"exthdr", 3, "ip6"},
+      {"frag frag", 3, "ip6"},     {"nfproto ipv6", 3, "ip6"},  {"protocol ip ", 3, "ip"},
+      {"protocol ip6", 3, "ip6"},
+  };
+  std::set<std::string> network, transport;
+  for (const Word& word : kWords)
+    if ((' ' + rule).find(std::string(" ") + word.text) != std::string::npos ||
+        rule.find(std::string("meta ") + word.text) != std::string::npos)
+      (word.layer == 3 ? network : transport).insert(word.protocol);
+  return network.size() > 1 || transport.size() > 1;
+}
+
+std::string one_rule(Dice& dice, const Place& place, const std::vector<std::string>& below) {
   std::string rule;
   const auto say = [&](const std::string& part) {
     if (!part.empty())
@@ -420,6 +452,13 @@ std::string random_rule(Dice& dice, const Place& place, const std::vector<std::s
     say("reject");
   else
     say(verdict(dice, below));
+  return rule;
+}
+
+std::string random_rule(Dice& dice, const Place& place, const std::vector<std::string>& below) {
+  std::string rule = one_rule(dice, place, below);
+  while (contradicts(rule))
+    rule = one_rule(dice, place, below);
   return rule;
 }
 
