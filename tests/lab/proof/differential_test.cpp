@@ -124,12 +124,6 @@ PacketFacts resolved(const Shot& shot, const Connections& connections) {
   return facts;
 }
 
-// A connection to or from this machine is answered by this machine too, at its own time: one packet
-// of it is enough.
-bool once_only(const PacketFacts& facts) {
-  return side_of(facts.from) == Side::Local || side_of(facts.to) == Side::Local;
-}
-
 std::optional<Mismatch> play(Kernel& kernel, const RandomRuleset& random,
                              const std::vector<Shot>& shots, Tally& tally) {
   if (const Status loaded = kernel.load(random.text()); !loaded) {
@@ -216,7 +210,9 @@ std::optional<Mismatch> play(Kernel& kernel, const RandomRuleset& random,
             << told(*ruleset, answer);
       return Mismatch{i, story.str()};
     }
-    if (!once_only(facts))
+    // A connection to or from this machine is answered by this machine too, at its own time: one
+    // packet of it is enough.
+    if (from != Side::Local && to != Side::Local)
       connections.learn(facts, after, seen.anywhere());
   }
   return std::nullopt;

@@ -505,7 +505,8 @@ std::string RandomRuleset::text() const {
 RandomRuleset random_ruleset(Dice& dice) {
   const Hooked kHooks[] = {{"forward", 0},     {"forward", -5},      {"input", 0},
                            {"output", 0},      {"prerouting", -300}, {"prerouting", -150},
-                           {"postrouting", 0}, {"forward", 10},      {"output", -150}};
+                           {"postrouting", 0}, {"postrouting", 150}, {"forward", 10},
+                           {"output", -150}};
   RandomRuleset ruleset;
   ruleset.uses_conntrack = dice.chance(70);
   const std::size_t tables = 1 + dice.below(2);
@@ -546,6 +547,14 @@ RandomRuleset random_ruleset(Dice& dice) {
       nat.rules.push_back(guard + "tcp dport " + ports(dice) + " " + to + "10.2.0.12:443");
       nat.rules.push_back(guard + "udp dport 53 ip daddr 10.1.0.1 " + to + "10.2.0.11");
       ruleset.chains.push_back(std::move(nat));
+      // Ports are unique in these tests, so the kernel keeps them.
+      RandomRuleset::Chain post{family, table, "n_post", {}, {}};
+      post.base =
+          "type nat hook postrouting priority " + std::to_string(100 + static_cast<int>(t)) + ";";
+      if (dice.chance(50))
+        post.rules.push_back(guard + "oifname \"t1\" ip saddr 10.1.0.10-10.1.0.11 " +
+                             (family == "inet" ? "snat ip to 10.2.0.1" : "snat to 10.2.0.1"));
+      ruleset.chains.push_back(std::move(post));
     }
     for (std::size_t i = 0; i < plain; ++i) {
       RandomRuleset::Chain chain{family, table, "c" + std::to_string(i), {}, {}};
