@@ -331,15 +331,15 @@ void Implied::network(Family family, std::vector<Statement>& out) {
   const bool v4 = family == Family::V4;
   switch (family_) {
     case TableFamily::Inet:
-      if (!vlan_) {
-        equals(Selector::MetaNfproto, v4 ? 2 : 10, out);
-        return;
-      }
-      [[fallthrough]];
     case TableFamily::Bridge:
     case TableFamily::Netdev:
-      // Behind `vlan id` the type in the tag decides; `meta protocol` would be 8021q.
-      equals(vlan_ ? Selector::VlanType : Selector::MetaProtocol, v4 ? 0x0800 : 0x86dd, out);
+      // Behind a match of the link header nft asks that header for the family.
+      if (vlan_ || ethernet_)
+        equals(vlan_ ? Selector::VlanType : Selector::EtherType, v4 ? 0x0800 : 0x86dd, out);
+      else if (family_ == TableFamily::Inet)
+        equals(Selector::MetaNfproto, v4 ? 2 : 10, out);
+      else
+        equals(Selector::MetaProtocol, v4 ? 0x0800 : 0x86dd, out);
       return;
     default:
       return;  // every packet of the table is of its family
@@ -349,8 +349,10 @@ void Implied::network(Family family, std::vector<Statement>& out) {
 void Implied::protocol(std::string_view name, std::vector<Statement>& out) {
   constexpr Value kEthernet = 1;
   if (name == "ether" || name == "vlan") {
-    if (family_ != TableFamily::Bridge)
+    if (family_ != TableFamily::Bridge) {
       equals(Selector::MetaIiftype, kEthernet, out);
+      ethernet_ = true;
+    }
     if (name == "vlan") {
       equals(Selector::EtherType, 0x8100, out);
       vlan_ = true;

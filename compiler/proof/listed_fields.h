@@ -50,6 +50,7 @@ class Implied {
   };
   TableFamily family_;
   std::vector<Seen> seen_;
+  bool ethernet_ = false;
   bool vlan_ = false;
 };
 

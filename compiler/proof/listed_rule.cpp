@@ -137,7 +137,7 @@ constexpr std::array kStatements = std::to_array<Known>({
     {"limit", maybe<Maybe::Why::Limit>},
     {"quota", maybe<Maybe::Why::Quota>},
     {"ct count", maybe<Maybe::Why::ConnectionCount>},
-    {"meter", maybe<Maybe::Why::Limit>},
+    {"meter", maybe<Maybe::Why::Meter>},
     {"counter", no_effect<NoEffect::What::Counter>},
     {"log", no_effect<NoEffect::What::Log>},
     {"last", no_effect<NoEffect::What::Other>},

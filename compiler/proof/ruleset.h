@@ -154,7 +154,7 @@ struct Nat {
 
 // Passes or ends the rule by what happened before, not by the packet: both must be followed.
 struct Maybe {
-  enum class Why : std::uint8_t { Limit, Quota, ConnectionCount, Numgen, Random };
+  enum class Why : std::uint8_t { Limit, Quota, ConnectionCount, Numgen, Meter };
   Why why = Why::Limit;
 };
 

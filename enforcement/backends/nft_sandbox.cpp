@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "enforcement/backends/nft_library.h"
+#include "enforcement/backends/nft_rule_loads.h"
 #include "enforcement/backends/nft_tables.h"
 #include "policy/support/handle.h"
 
@@ -104,6 +105,10 @@ Result<SandboxListing> work(const std::string& nft_text,
       return fail(removed.error().context("take out dormant table " + table));
     listing.dormant.push_back(table);
   }
+  auto loads = rule_loads();
+  if (!loads)
+    return fail(loads.error());
+  listing.loads = std::move(*loads);
   auto json = run_nft("list ruleset", false, NFT_CTX_OUTPUT_JSON | NFT_CTX_OUTPUT_HANDLE);
   if (!json)
     return fail(json.error().context("list the ruleset"));
@@ -131,6 +136,7 @@ void write_all(int fd, std::string_view text) {
   if (listing) {
     text += kListing;
     field(listing->json);
+    field(listing->loads);
     for (const std::string& table : listing->dormant)
       field(table);
   } else {
@@ -216,8 +222,11 @@ Result<SandboxListing> list_in_sandbox(const std::string& nft_text,
   if (answer.front() == kFailure)
     return fail(static_cast<ErrorKind>(fields[0][0] - '0'), fields.size() > 1 ? fields[1] : "");
   SandboxListing listing;
+  if (fields.size() < 2)
+    return fail(ErrorKind::Environment, "the sandbox gave half an answer");
   listing.json = fields[0];
-  listing.dormant.assign(fields.begin() + 1, fields.end());
+  listing.loads = fields[1];
+  listing.dormant.assign(fields.begin() + 2, fields.end());
   return listing;
 }
 

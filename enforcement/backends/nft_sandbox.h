@@ -14,6 +14,7 @@ struct SandboxListing {
   // Tables that are dormant ("ip old"): taken out of the listing, since they do nothing, and since
   // nft 1.0.6 lists the flag as garbage that breaks the JSON.
   std::vector<std::string> dormant;
+  std::string loads;  // what the rules look at (nft_rule_loads.h)
 };
 
 // `interfaces` are made in the namespace: rules that name one by its index (`iif eth0`) or hook to

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "compiler/proof/interpret.h"
+#include "compiler/proof/rule_loads.h"
 #include "compiler/proof/ruleset_json.h"
 #include "connections.h"
 #include "kernel.h"
@@ -31,7 +32,7 @@ struct Mismatch {
 };
 
 struct Tally {
-  std::size_t rulesets = 0, refused = 0, packets = 0, passed = 0, unknown = 0;
+  std::size_t rulesets = 0, refused = 0, packets = 0, passed = 0, unknown = 0, unfaithful = 0;
 };
 
 Side side_of(const Address& address) {
@@ -135,9 +136,13 @@ std::optional<Mismatch> play(Kernel& kernel, const RandomRuleset& random,
   const auto listing = kernel.list();
   if (!listing)
     return Mismatch{0, "listing: " + listing.error().message};
-  const auto ruleset = parse_ruleset(*listing);
+  auto ruleset = parse_ruleset(*listing);
   if (!ruleset)
     return Mismatch{0, "parse: " + ruleset.error().message};
+  const auto loads = kernel.loads();
+  if (!loads)
+    return Mismatch{0, "loads: " + loads.error().message};
+  tally.unfaithful += mark_unfaithful(*ruleset, *loads);
   kernel.forget_connections();
   ++tally.rulesets;
   Connections connections;
@@ -282,7 +287,7 @@ void run_differential(std::uint64_t seed, std::chrono::seconds time) {
   }
   std::cout << tally.rulesets << " rulesets (" << tally.refused << " refused by nft), "
             << tally.packets << " packets, " << tally.passed << " passed, " << tally.unknown
-            << " unknown\n";
+            << " unknown, " << tally.unfaithful << " rules listed wrongly\n";
   EXPECT_GT(tally.rulesets, 20U);
   EXPECT_LT(tally.refused * 5, tally.rulesets) << "the generator makes too much that nft refuses";
   EXPECT_GT(tally.passed * 10, tally.packets) << "hardly anything passes: a poor test";

@@ -22,6 +22,8 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "enforcement/backends/nft_rule_loads.h"
+
 namespace bulkhead::test {
 
 namespace {
@@ -125,6 +127,10 @@ Status Kernel::load(const std::string& nft_text) {
 
 Result<std::string> Kernel::list() {
   return nft_->list_json();
+}
+
+Result<std::string> Kernel::loads() {
+  return enforcement::rule_loads();
 }
 
 void Kernel::forget_connections() {

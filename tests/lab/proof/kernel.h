@@ -38,6 +38,7 @@ class Kernel {
 
   [[nodiscard]] Status load(const std::string& nft_text);  // instead of what was there
   [[nodiscard]] Result<std::string> list();
+  [[nodiscard]] Result<std::string> loads();
   void forget_connections();
 
   // Sends the packet in at a side, or from this machine. `token` are its last bytes, by which it is

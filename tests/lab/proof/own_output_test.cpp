@@ -1,6 +1,7 @@
 // Our own rulesets, as the kernel lists them: nothing in them is outside the model.
 #include <gtest/gtest.h>
 
+#include "compiler/proof/rule_loads.h"
 #include "compiler/proof/ruleset_json.h"
 #include "enforcement/backends/nft_sandbox.h"
 #include "kernel.h"
@@ -18,8 +19,9 @@ TEST(OwnOutput, IsModelledWhole) {
   for (const NftCase& nft_case : nft_cases()) {
     const auto listing = enforcement::list_in_sandbox(nft_case.sketch().nft(), {});
     ASSERT_TRUE(listing) << nft_case.name << ": " << listing.error().message;
-    const auto ruleset = parse_ruleset(listing->json);
+    auto ruleset = parse_ruleset(listing->json);
     ASSERT_TRUE(ruleset) << nft_case.name << ": " << ruleset.error().message;
+    EXPECT_EQ(mark_unfaithful(*ruleset, listing->loads), 0U) << nft_case.name;
     EXPECT_FALSE(ruleset->chains.empty()) << nft_case.name;
     for (const Set& set : ruleset->sets) {
       EXPECT_EQ(set.unmodelled, "") << nft_case.name << ", set " << set.name;

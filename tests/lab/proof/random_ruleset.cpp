@@ -188,6 +188,7 @@ const Weighted kMatches[] = {
                                       "ct status confirmed",
                                       "ct status seen-reply",
                                       "ct protocol tcp",
+                                      "ct l3proto ipv4",
                                       "ct zone 0",
                                       "meta l4proto tcp ct original proto-dst 80",
                                       "meta l4proto udp ct original proto-dst { 53, 80 }"};
@@ -213,9 +214,9 @@ const Weighted kMatches[] = {
      }},
     {3,
      [](Dice& d, const Place& p) {
-       const char* const kIn[] = {"iif t0",     "iif != t1",       "iif { t0, lo }",
-                                  "iifgroup 7", "iifgroup != 7",   "iifgroup default",
-                                  "iif lo",     "iiftype != ether"};
+       const char* const kIn[] = {"iif t0",     "iif != t1",        "iif { t0, lo }",
+                                  "iifgroup 7", "iifgroup != 7",    "iifgroup default",
+                                  "iif lo",     "iiftype != ether", "iiftype ether"};
        const char* const kOut[] = {"oif t0",   "oif != t1",  "oif 0",
                                    "oif != 0", "oifgroup 7", "oifgroup != { 7 }"};
        const bool out = p.hook == "output" || p.hook == "postrouting" ||
@@ -276,9 +277,10 @@ const Weighted kMatches[] = {
      [](Dice& d, const Place& p) {
        if (p.hook == "output")
          return std::string();
-       const char* const kEther[] = {
-           "ether saddr 02:00:00:00:00:10", "ether daddr != 02:00:00:00:00:01",
-           "ether daddr & 01:00:00:00:00:00 == 00:00:00:00:00:00", "ether type != ip6"};
+       const char* const kEther[] = {"ether saddr 02:00:00:00:00:10",
+                                     "ether daddr != 02:00:00:00:00:01",
+                                     "ether daddr & 01:00:00:00:00:00 == 00:00:00:00:00:00",
+                                     "ether type != ip6", "ether type ip"};
        return std::string(d.one_of(kEther));
      }},
     {5,

@@ -1,0 +1,236 @@
+#include "compiler/proof/rule_loads.h"
+
+#include <linux/netfilter/nf_tables.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace bulkhead::compiler::proof {
+
+namespace {
+
+struct KernelKey {
+  std::uint32_t number;
+  Selector selector;
+};
+
+constexpr std::array kMeta = std::to_array<KernelKey>({
+    {NFT_META_LEN, Selector::MetaLength},
+    {NFT_META_PROTOCOL, Selector::MetaProtocol},
+    {NFT_META_PRIORITY, Selector::MetaPriority},
+    {NFT_META_MARK, Selector::MetaMark},
+    {NFT_META_IIF, Selector::MetaIifname},
+    {NFT_META_OIF, Selector::MetaOifname},
+    {NFT_META_IIFNAME, Selector::MetaIifname},
+    {NFT_META_OIFNAME, Selector::MetaOifname},
+    {NFT_META_IIFTYPE, Selector::MetaIiftype},
+    {NFT_META_OIFTYPE, Selector::MetaOiftype},
+    {NFT_META_SKUID, Selector::MetaSkuid},
+    {NFT_META_SKGID, Selector::MetaSkgid},
+    {NFT_META_NFPROTO, Selector::MetaNfproto},
+    {NFT_META_L4PROTO, Selector::MetaL4proto},
+    {NFT_META_PKTTYPE, Selector::MetaPkttype},
+    {NFT_META_IIFGROUP, Selector::MetaIifgroup},
+    {NFT_META_OIFGROUP, Selector::MetaOifgroup},
+});
+constexpr std::array kConntrack = std::to_array<KernelKey>({
+    {NFT_CT_STATE, Selector::CtState},
+    {NFT_CT_DIRECTION, Selector::CtDirection},
+    {NFT_CT_STATUS, Selector::CtStatus},
+    {NFT_CT_MARK, Selector::CtMark},
+    {NFT_CT_L3PROTOCOL, Selector::CtL3proto},
+    {NFT_CT_PROTOCOL, Selector::CtProtocol},
+});
+
+// Expressions that load no field, or that the listing shows as something unmodelled or undecided.
+constexpr std::array<std::string_view, 33> kKnown{
+    "cmp",   "bitwise", "byteorder", "immediate", "lookup",       "range",  "counter",
+    "limit", "quota",   "log",       "reject",    "nat",          "masq",   "redir",
+    "queue", "dynset",  "objref",    "notrack",   "flow_offload", "exthdr", "fib",
+    "rt",    "socket",  "osf",       "numgen",    "hash",         "tproxy", "synproxy",
+    "xfrm",  "dup",     "fwd",       "connlimit", "tcpopt"};
+
+// The fields that the types say a rule reads.
+class Fields {
+ public:
+  explicit Fields(const Rule& rule) {
+    for (const Statement& statement : rule.statements)
+      std::visit([this](const auto& what) { add(what); }, statement);
+  }
+
+  [[nodiscard]] bool unmodelled() const { return unmodelled_; }
+  [[nodiscard]] bool has(Selector selector) const {
+    return std::find(selectors_.begin(), selectors_.end(), selector) != selectors_.end();
+  }
+  [[nodiscard]] bool implies(Selector selector) const {
+    return std::find(implied_.begin(), implied_.end(), selector) != implied_.end();
+  }
+  // Whether every bit of the place is in some field that is read. One load may serve several.
+  [[nodiscard]] bool covers(const Place& place) const {
+    for (unsigned byte = place.offset; byte < place.offset + place.bits; byte += 8)
+      if (std::none_of(places_.begin(), places_.end(), [&](const Place& read) {
+            return read.base == place.base && read.offset < byte + 8U &&
+                   byte < unsigned{read.offset} + read.bits;
+          }))
+        return false;
+    return true;
+  }
+
+ private:
+  void add(const Operand& operand) {
+    selectors_.push_back(operand.selector);
+    const SelectorInfo& known = info(operand.selector);
+    places_.push_back(operand.selector == Selector::Raw
+                          ? operand.place
+                          : Place{known.base, known.offset, known.bits});
+  }
+  void add(const Operands& key) {
+    for (const Operand& operand : key)
+      add(operand);
+  }
+  void add(const Source& source) {
+    if (const auto* operand = std::get_if<Operand>(&source))
+      add(*operand);
+    else if (const auto* lookup = std::get_if<Lookup>(&source))
+      add(lookup->key);
+  }
+  void add(const Match& match) {
+    add(match.key);
+    if (match.implied)
+      implied_.push_back(match.key[0].selector);
+  }
+  void add(const VerdictMap& map) { add(map.key); }
+  void add(const Assign& assign) {
+    add(assign.value);
+    // A field of less than whole bytes is loaded before it is written.
+    add(Operand{assign.target, {}, {}});
+  }
+  void add(const Nat& nat) {
+    for (const auto* source : {&nat.address, &nat.port})
+      if (*source)
+        add(**source);
+  }
+  void add(const UpdateSet& update) { add(update.key); }
+  void add(const Unmodelled&) { unmodelled_ = true; }
+  // A hash or a meter of fields, which are not kept.
+  void add(const Maybe& maybe) {
+    unmodelled_ |= maybe.why == Maybe::Why::Numgen || maybe.why == Maybe::Why::Meter;
+  }
+  template <class Other>
+  void add(const Other&) {}
+
+  std::vector<Selector> selectors_, implied_;
+  std::vector<Place> places_;
+  bool unmodelled_ = false;
+};
+
+template <std::size_t N>
+const KernelKey* find_key(const std::array<KernelKey, N>& keys, std::uint32_t number) {
+  const auto found = std::find_if(keys.begin(), keys.end(),
+                                  [&](const KernelKey& key) { return key.number == number; });
+  return found == keys.end() ? nullptr : &*found;
+}
+
+// Words of a line, at single blanks or colons.
+std::vector<std::string_view> split(std::string_view text, char at) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const auto end = text.find(at);
+    words.push_back(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return words;
+}
+
+std::uint64_t number_of(std::string_view text) {
+  std::uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+// What the kernel loads and the types do not say, or the other way; empty where they agree.
+std::string difference(const Fields& fields, TableFamily family,
+                       std::span<const std::string_view> loads) {
+  bool loads_family = false, loads_protocol = false;
+  for (const std::string_view load : loads) {
+    const auto parts = split(load, ':');
+    if (parts.size() < 2)
+      continue;
+    if (parts[0] == "other") {
+      if (std::find(kKnown.begin(), kKnown.end(), parts[1]) == kKnown.end())
+        return "an expression that nft 1.0.6 does not list: " + std::string(parts[1]);
+      continue;
+    }
+    if (parts[0] == "payload" && parts.size() == 4) {
+      const std::uint64_t base = number_of(parts[1]);
+      Place place{base == NFT_PAYLOAD_LL_HEADER        ? Base::Link
+                  : base == NFT_PAYLOAD_NETWORK_HEADER ? Base::Network
+                                                       : Base::Transport,
+                  static_cast<std::uint16_t>(8 * number_of(parts[2])),
+                  static_cast<std::uint16_t>(8 * number_of(parts[3]))};
+      // In a table of IPv4 only, `ip protocol` is the transport's protocol and listed as implied.
+      const bool is_protocol4 = family == TableFamily::Ip && place.base == Base::Network &&
+                                place.offset == 72 && place.bits == 8;
+      loads_protocol |= is_protocol4;
+      if (!is_protocol4 && !fields.covers(place))
+        return "bytes of the packet that nft does not list";
+      continue;
+    }
+    const auto key = static_cast<std::uint32_t>(number_of(parts[1]));
+    const KernelKey* known = parts[0] == "meta" ? find_key(kMeta, key) : find_key(kConntrack, key);
+    if (known == nullptr)
+      continue;
+    loads_family |= known->selector == Selector::MetaNfproto;
+    loads_protocol |= known->selector == Selector::MetaL4proto;
+    if (!fields.has(known->selector))
+      return std::string(info(known->selector).name) + ", which nft does not list";
+  }
+  if (fields.implies(Selector::MetaNfproto) && !loads_family)
+    return "no family, which nft's listing implies";
+  const bool says_protocol =
+      fields.has(Selector::Ip4Protocol) || fields.has(Selector::Ip6NextHeader);
+  if (fields.implies(Selector::MetaL4proto) && !loads_protocol && !says_protocol)
+    return "no protocol, which nft's listing implies";
+  return {};
+}
+
+}  // namespace
+
+std::size_t mark_unfaithful(Ruleset& ruleset, std::string_view loads) {
+  std::map<std::pair<std::string, std::uint64_t>, std::pair<Index, Index>> places;
+  for (Index chain = 0; chain < ruleset.chains.size(); ++chain)
+    for (Index rule = 0; rule < ruleset.chains[chain].rules.size(); ++rule)
+      places[{chain_name(ruleset, chain), ruleset.chains[chain].rules[rule].handle}] = {chain,
+                                                                                        rule};
+  std::size_t marked = 0;
+  for (const std::string_view line : split(loads, '\n')) {
+    const auto words = split(line, ' ');
+    if (words.size() < 4)
+      continue;
+    const auto found = places.find(
+        {std::string(words[0]) + ' ' + std::string(words[1]) + ' ' + std::string(words[2]),
+         number_of(words[3])});
+    if (found == places.end())
+      continue;
+    const auto [chain, index] = found->second;
+    Rule& rule = ruleset.chains[chain].rules[index];
+    const Fields fields(rule);
+    if (fields.unmodelled())
+      continue;
+    std::string reason = difference(fields, ruleset.table_of(ruleset.chains[chain]).family,
+                                    std::span(words).subspan(4));
+    if (reason.empty())
+      continue;
+    rule.statements.insert(
+        rule.statements.begin(),
+        Unmodelled{Unmodelled::Kind::Condition, {}, "the kernel's rule looks at " + reason});
+    ++marked;
+  }
+  return marked;
+}
+
+}  // namespace bulkhead::compiler::proof
