@@ -52,15 +52,13 @@ class Elements {
   Readable<void> pair(const Json& json) {
     if (!json.is_array() || json.size != 2)
       return unreadable("a pair of key and value was expected in a map");
-    auto value = data(*json.first->next);
-    if (!value)
-      return unreadable(value.error().reason);
-    return key(*json.first, std::move(*value));
+    Element element;
+    if (const auto read = data(*json.first->next, element.data); !read)
+      return read;
+    return key(*json.first, std::move(element));
   }
 
-  Readable<void> key(const Json& json, Data value) {
-    Element element;
-    element.data = std::move(value);
+  Readable<void> key(const Json& json, Element element) {
     const Json* inner = &json;
     if (const Json* wrapped = json.find("elem")) {
       inner = wrapped->find("val");
@@ -119,18 +117,21 @@ class Elements {
     }
   }
 
-  Readable<Data> data(const Json& json) {
-    if (types_.data.empty())
-      return Data(json.is_text() ? std::string(json.text) : std::string());
+  Readable<void> data(const Json& json, Data& out) {
+    if (types_.data.empty()) {
+      out.emplace<std::string>(json.text);
+      return {};
+    }
     if (types_.data[0] == ValueType::Verdict) {
       const auto verdict = read_verdict(json, table_, names_);
       if (!verdict)
         return unreadable("verdict " + to_text(json, 80) + ": not modelled");
-      return Data(*verdict);
+      out = *verdict;
+      return {};
     }
     const Json* parts = json.find("concat");
     const Json* item = parts != nullptr ? parts->first : &json;
-    std::vector<ValueRange> values;
+    auto& values = out.emplace<std::vector<ValueRange>>();
     for (const ValueType type : types_.data) {
       if (item == nullptr)
         return unreadable("a value with another number of parts than its map");
@@ -140,7 +141,7 @@ class Elements {
       values.push_back(*range);
       item = parts != nullptr ? item->next : nullptr;
     }
-    return Data(std::move(values));
+    return {};
   }
 
   const SetTypes& types_;
