@@ -1,0 +1,95 @@
+// A ruleset as functions from packets to endings: every chain evaluated once, for all packets, from
+// its leaves up; who jumps to it uses the result. The answers are those of interpret(), which walks
+// one packet through the same rules.
+//
+// The kernel's connection tracking is part of the packet: its state, direction and tuples are
+// fields. A translation changes the addresses that later chains read; of packets of a connection
+// translated before, the new address is taken as not known (hook() says more).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "compiler/proof/diagram.h"
+#include "compiler/proof/ending.h"
+#include "compiler/proof/ruleset.h"
+
+namespace bulkhead::compiler::proof {
+
+class Symbolic {
+ public:
+  // `ruleset` has passed check_jumps() (parse_ruleset does it). All three must outlive this. A
+  // Diagrams and its Endings serve several rulesets: what is equal there is the same handle.
+  Symbolic(Diagrams& space, Endings& endings, const Ruleset& ruleset);
+
+  // Where its rules say nothing the packet continues. The terminals are numbers of `endings`.
+  Diagram chain(Index chain);
+  // With its policy, on its devices and for the packets of its family: drops and rejects are final,
+  // all else continues.
+  Diagram base_chain(Index chain);
+  // All base chains that packets of a family meet at a hook, in order; for Inet, of both IP
+  // families. What continues is accepted here.
+  Diagram hook(TableFamily family, Hook hook);
+  // Hooks one after the other: marks set before are read behind.
+  Diagram way(std::span<const Station> stations);
+
+  // Pairs of base chains of equal priority whose order, which no kernel promises, changes an
+  // answer.
+  std::vector<std::pair<Index, Index>> ambiguous_order(TableFamily family, Hook hook);
+
+ private:
+  Diagram of(End end) const { return space_.constant(Endings::of(end)); }
+  Diagram rule(RuleRef ref, const Rule& rule);
+  Diagram statement(const Statement& what, Diagram rest);
+  Diagram statement(const Match& match, Diagram rest);
+  Diagram statement(const Decide& decide, Diagram rest) { return follow(decide.verdict, rest); }
+  Diagram statement(const VerdictMap& map, Diagram rest);
+  Diagram statement(const Assign& assign, Diagram rest);
+  Diagram statement(const Nat& nat, Diagram rest);
+  Diagram statement(const Maybe&, Diagram rest) { return either(rest, of(End::Continue), false); }
+  Diagram statement(const Notrack&, Diagram rest);
+  Diagram statement(const FlowOffload&, Diagram rest) { return rest; }
+  Diagram statement(const NoEffect&, Diagram rest) { return rest; }
+  Diagram statement(const UpdateSet& update, Diagram rest);
+  Diagram statement(const Unmodelled& unmodelled, Diagram rest);
+
+  Diagram follow(const Verdict& verdict, Diagram rest);
+  Diagram not_known() const;
+  Diagram either(Diagram a, Diagram b, bool unknown);
+  Diagram changed(const Changes& changes, Diagram then);
+  Diagram then(Diagram first, Diagram second);
+  Diagram renamed(Diagram f, End from, End to);
+  Diagram readable(const Operand& operand);
+  Diagram readable(const Operands& key);
+  // `result` of the element that holds the key, else `missing`; `unknown` where that cannot be
+  // told.
+  Diagram look_up(const Operands& key, const Set& set, Diagram missing, Diagram unknown,
+                  const std::function<Diagram(const Element&)>& result);
+  // What a statement takes from its source: constants, a field, or something not known.
+  struct Taken {
+    std::vector<ValueRange> values;
+    const Operand* operand = nullptr;
+  };
+  // `use` of what is taken, for each packet; where nothing can be read the rule ends.
+  Diagram take(const Source& source, const std::function<Diagram(const Taken&)>& use);
+  Change change_of(Field field, const Taken& taken, std::size_t component) const;
+  Diagram translate(const Nat& nat, const Taken& address, const Taken& port);
+  Diagram base_rules(Index chain);
+  Diagram nat_chains(std::span<const Index> chains);
+  Diagram translated_before(Hook hook);
+  Diagram before_conntrack(Diagram f);
+  Diagram at_hook(TableFamily family, Hook hook);
+
+  Diagrams& space_;
+  Endings& endings_;
+  const Ruleset& ruleset_;
+  std::vector<std::optional<Diagram>> chains_;
+  std::map<std::pair<Selector, Base>, Diagram> readable_;
+  RuleRef at_;  // the rule under evaluation
+};
+
+}  // namespace bulkhead::compiler::proof
