@@ -1,0 +1,208 @@
+#include "compiler/proof/example.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "compiler/proof/family_fields.h"
+#include "compiler/proof/reading.h"
+#include "policy/traffic.h"
+
+namespace bulkhead::compiler::proof {
+
+namespace {
+
+constexpr Value kTcp = 6, kUdp = 17, kIcmp = 1, kIcmp6 = 58, kSctp = 132;
+
+struct Liking {
+  Field field;
+  std::vector<Value> values;  // the first one that is possible
+};
+const std::vector<Liking>& likings() {
+  static const std::vector<Liking> kLikings{
+      {Field::InInterface, {interface_name("eth0"), interface_name("eth1")}},
+      {Field::OutInterface, {interface_name("eth1"), interface_name("eth0")}},
+      {Field::Protocol, {kTcp, kUdp, kIcmp, kIcmp6, kSctp}},
+      {Field::Fragment, {0, kDontFragment}},
+      {Field::HopLimit, {64, 255, 1}},
+      {Field::SourcePort, {40000, 0x0800, 0x8000}},  // a client's port, or an echo request
+      {Field::CtState,
+       {static_cast<Value>(CtState::New), static_cast<Value>(CtState::Established)}},
+      {Field::CtDirection, {kOriginal, kReply}},
+      {Field::QueuePair, {0x020000, 0x100000}},  // of TCP: SYN, ACK
+  };
+  return kLikings;
+}
+
+Value liked(Field field, std::span<const ValueRange> ranges) {
+  for (const Liking& liking : likings())
+    if (liking.field == field)
+      for (const Value value : liking.values)
+        for (const ValueRange& range : ranges)
+          if (range.contains(value))
+            return value;
+  const bool is_seen = field == Field::Source4 || field == Field::Source6 ||
+                       field == Field::Destination4 || field == Field::Destination6 ||
+                       field == Field::DestinationPort || field == Field::InInterface ||
+                       field == Field::OutInterface;
+  return is_seen ? smallest(field, ranges) : ranges.front().first;
+}
+
+std::uint8_t state_bit(Value state) {
+  switch (static_cast<CtState>(state)) {
+    case CtState::New:
+      return kCtNew;
+    case CtState::Established:
+      return kCtEstablished;
+    case CtState::Related:
+      return kCtRelated;
+    case CtState::Invalid:
+      return kCtInvalid;
+    case CtState::Untracked:
+      return kCtUntracked;
+  }
+  return kCtNew;
+}
+
+// The header of a RoCEv2 packet behind UDP: BTH, DETH, and the begin of a management datagram.
+std::vector<std::uint8_t> roce_payload(const std::function<Value(Field, Value)>& of) {
+  std::vector<std::uint8_t> bytes(12 + 8 + 24);
+  bytes[0] = static_cast<std::uint8_t>(of(Field::BthOpcode, 0));
+  bytes[2] = static_cast<std::uint8_t>(of(Field::BthPKey, 0xffff) >> 8);
+  bytes[3] = static_cast<std::uint8_t>(of(Field::BthPKey, 0xffff));
+  const Value pair = of(Field::QueuePair, 2);
+  for (std::size_t i = 0; i < 3; ++i)
+    bytes[5 + i] = static_cast<std::uint8_t>(pair >> (16 - 8 * i));
+  bytes[21] = static_cast<std::uint8_t>(of(Field::ManagementClass, 7));
+  const Value attribute = of(Field::ManagementAttribute, 0x10);
+  bytes[36] = static_cast<std::uint8_t>(attribute >> 8);
+  bytes[37] = static_cast<std::uint8_t>(attribute);
+  return bytes;
+}
+
+Device device_of(Value name) {
+  Device device;
+  device.name = name_of(name);
+  return device;
+}
+
+Connection connection_of(const Example& example, bool reply, std::uint32_t status) {
+  Connection connection;
+  connection.reply = reply;
+  connection.status = status;
+  connection.protocol = example.facts.protocol;
+  const Tuple here{to_value(example.facts.from), to_value(example.facts.to), example.facts.sport,
+                   example.facts.dport};
+  const Tuple back{here.daddr, here.saddr, here.dport, here.sport};
+  connection.original = reply ? back : here;
+  connection.answer = reply ? here : back;
+  return connection;
+}
+
+}  // namespace
+
+std::optional<Example> example_of(const Diagrams& space, Diagram set) {
+  const auto some = sample(space, set, liked);
+  if (!some)
+    return std::nullopt;
+  const std::function<Value(Field, Value)> of = [&](Field field, Value otherwise) {
+    return (*some)[static_cast<std::size_t>(field)].value_or(otherwise);
+  };
+  Example out;
+  const Family family = of(Field::Family, kIpv4) == kIpv6 ? Family::V6 : Family::V4;
+  const bool v4 = family == Family::V4;
+  PacketFacts& facts = out.facts;
+  facts.from =
+      to_address(family, of(source(family), v4 ? 0xc0000201 : Value{0x20010db8} << 96 | 1));
+  facts.to =
+      to_address(family, of(destination(family), v4 ? 0xc0000202 : Value{0x20010db8} << 96 | 2));
+  facts.protocol = static_cast<std::uint8_t>(of(Field::Protocol, kTcp));
+  const Value sport = of(Field::SourcePort, 40000);
+  facts.sport = static_cast<std::uint16_t>(sport);
+  facts.dport = static_cast<std::uint16_t>(of(Field::DestinationPort, 1));
+  facts.icmp_type = static_cast<std::uint8_t>(sport >> 8);
+  facts.icmp_code = static_cast<std::uint8_t>(sport);
+  facts.tcp_flags = static_cast<std::uint8_t>(of(Field::QueuePair, 0x020000) >> 16);
+  facts.hop_limit = static_cast<std::uint8_t>(of(Field::HopLimit, 64));
+  facts.dscp = static_cast<std::uint8_t>(of(Field::Dscp, 0));
+  const Value fragment = of(Field::Fragment, 0);
+  if ((fragment & (kFragmentOffset | kMoreFragments)) != 0)
+    facts.fragment = Fragment{static_cast<std::uint16_t>(fragment & kFragmentOffset),
+                              (fragment & kMoreFragments) != 0};
+  if (facts.protocol == kUdp && facts.dport == policy::kRocePort)
+    facts.payload = roce_payload(of);
+
+  out.packet.ethertype = v4 ? kEtherIp : kEtherIp6;
+  out.packet.bytes = bytes_of(facts);
+  if (const Value in = of(Field::InInterface, 0); in != 0)
+    out.packet.in = device_of(in);
+  if (const Value to = of(Field::OutInterface, 0); to != 0)
+    out.packet.out = device_of(to);
+  if (const Value port = of(Field::InPort, 0); port != 0)
+    out.packet.port = device_of(port);
+  out.in = out.packet.in ? out.packet.in->name : "";
+  out.out = out.packet.out ? out.packet.out->name : "";
+  out.packet.mark = static_cast<std::uint32_t>(of(Field::Mark, 0));
+  out.packet.ct_state = state_bit(of(Field::CtState, static_cast<Value>(CtState::New)));
+  if (out.packet.ct_state != kCtInvalid && out.packet.ct_state != kCtUntracked) {
+    const bool is_reply = of(Field::CtDirection, kOriginal) == kReply;
+    const Value status = of(Field::CtStatus, out.packet.ct_state == kCtNew ? 0 : kStatusConfirmed);
+    out.packet.connection = connection_of(out, is_reply, static_cast<std::uint32_t>(status));
+  }
+  out.is_exact = space.at(set, values_of(out.packet)) == 1;
+  return out;
+}
+
+std::string to_string(const Example& example) {
+  const PacketFacts& facts = example.facts;
+  const auto address = [](const Address& a) {
+    return a.family == Family::V6 ? "[" + a.str() + "]" : a.str();
+  };
+  std::string out;
+  switch (facts.protocol) {
+    case kTcp:
+    case kUdp:
+    case kSctp:
+      out = fmt::format("{} {}:{} -> {}:{}",
+                        facts.protocol == kTcp   ? "tcp"
+                        : facts.protocol == kUdp ? "udp"
+                                                 : "sctp",
+                        address(facts.from), facts.sport, address(facts.to), facts.dport);
+      break;
+    case kIcmp:
+    case kIcmp6:
+      out = fmt::format("{} type {} code {} {} -> {}", facts.protocol == kIcmp ? "icmp" : "icmpv6",
+                        facts.icmp_type, facts.icmp_code, facts.from.str(), facts.to.str());
+      break;
+    default:
+      out = fmt::format("protocol {} {} -> {}", facts.protocol, facts.from.str(), facts.to.str());
+  }
+  if (facts.fragment && facts.fragment->offset != 0)
+    out += ", a later fragment";
+  switch (example.packet.ct_state) {
+    case kCtEstablished:
+      out += example.packet.connection && example.packet.connection->reply
+                 ? ", a reply of an established connection"
+                 : ", of an established connection";
+      break;
+    case kCtRelated:
+      out += ", related to a connection";
+      break;
+    case kCtInvalid:
+      out += ", invalid for conntrack";
+      break;
+    case kCtUntracked:
+      out += ", untracked";
+      break;
+    default:
+      break;
+  }
+  if (!example.in.empty())
+    out += ", in by " + example.in;
+  if (!example.out.empty())
+    out += ", out by " + example.out;
+  return out;
+}
+
+}  // namespace bulkhead::compiler::proof

@@ -1,0 +1,27 @@
+// One concrete packet out of a set: what a person can picture, a trace can walk and a probe can
+// send. Prefers what real traffic looks like (a client's port, a new connection, a whole packet).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "compiler/proof/box.h"
+#include "compiler/proof/packet.h"
+#include "compiler/proof/packet_bytes.h"
+
+namespace bulkhead::compiler::proof {
+
+struct Example {
+  PacketFacts facts;
+  Packet packet;         // its bytes, devices and connection
+  std::string in, out;   // interfaces; empty: none
+  bool is_exact = true;  // the packet lies in the set; else a field cannot be had in a real packet
+};
+
+// Nothing of an empty set.
+[[nodiscard]] std::optional<Example> example_of(const Diagrams& space, Diagram set);
+
+// "10.1.0.11:40000 -> 10.3.0.11:22 tcp, in by bond0.101, out by bond0.103"
+[[nodiscard]] std::string to_string(const Example& example);
+
+}  // namespace bulkhead::compiler::proof
