@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "enforcement/backends/netns_thread.h"
-#include "policy/support/hostlist.h"
 #include "scenarios/route_lookup.h"
+#include "scenarios/ssh_destination.h"
 
 namespace bulkhead::scenarios {
 
@@ -21,19 +21,6 @@ Milliseconds since(Clock::time_point start) {
 bool is_ours(const compiler::Enforcer& enforcer) {
   return enforcer.kind == compiler::EnforcerKind::Router &&
          enforcer.manage == compiler::Manage::Bulkhead;
-}
-
-// Where ssh finds a host or a member. The `ssh` of a pair is a hostlist with a name for each.
-std::string ssh_destination(const compiler::Inventory& inventory, const std::string& name) {
-  if (const auto host = inventory.hosts.find(name); host != inventory.hosts.end())
-    return host->second.ssh.empty() ? name : host->second.ssh;
-  for (const auto& [enforcer_name, enforcer] : inventory.enforcers) {
-    const auto names = expand_hostlist(enforcer.ssh);
-    for (std::size_t i = 0; i < enforcer.members.size(); ++i)
-      if (enforcer.members[i] == name && names && i < names->size() && !names->at(i).empty())
-        return names->at(i);
-  }
-  return name;
 }
 
 std::string default_agent_program() {

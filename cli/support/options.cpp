@@ -203,6 +203,11 @@ using policy::Kind;
 constexpr Option kOptions[] = {
     {"as-of", 0, "DATE", "the day on which expiry is judged; default: today", set_as_of},
     {"on", 0, "lab|live", "network namespaces on this machine, or the real hosts by ssh", set_on},
+    {"ruleset", 0, "FILE", "an nft file, or the output of `nft -j list ruleset`",
+     set_text<&Settings::ruleset>},
+    {"enforcer", 0, "NAME", "only this one; whose place --ruleset takes",
+     set_text<&Settings::enforcer>},
+    {"live", 0, "", "what the enforcers have loaded now, by ssh", set_switch<&Settings::live>},
     {"from", 0, "CLASS", "who opens the connection", set_text<&Settings::from>},
     {"to", 0, "CLASS", "who listens", set_text<&Settings::to>},
     {"tcp", 0, "PORT", "the flow in question", ask_port<Kind::Tcp>},

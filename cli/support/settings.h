@@ -38,6 +38,10 @@ struct Settings {
   std::vector<std::string> ssh;
   bool sudo = false;
 
+  std::string ruleset;   // prove: a file
+  std::string enforcer;  // whose place it takes
+  bool live = false;     // what the hosts have loaded
+
   std::string from, to;  // explain
   std::optional<policy::TrafficKey> traffic;
   std::uint16_t port = 0;

@@ -1,0 +1,57 @@
+#include "cli/commands/verbs.h"
+#include "cli/report/proof.h"
+#include "cli/support/answer.h"
+#include "cli/support/site_argument.h"
+
+namespace bulkhead::cli {
+namespace {
+
+Result<int> run(const Settings& settings) {
+  if (settings.live && !settings.ruleset.empty())
+    return fail(ErrorKind::Usage, "--ruleset and --live are two questions: ask one at a time");
+  auto site = open_site(settings);
+  if (!site)
+    return fail(site.error());
+  scenarios::ProvingOptions options;
+  options.enforcer = settings.enforcer;
+  options.file = settings.ruleset;
+  options.ssh_command = settings.ssh;
+  options.sudo = settings.sudo;
+  if (settings.live)
+    options.rules = scenarios::RulesOf::Live;
+  else if (!settings.ruleset.empty())
+    options.rules = scenarios::RulesOf::File;
+  const auto proofs = scenarios::prove(*site, options);
+  if (!proofs)
+    return fail(proofs.error());
+  const std::string text =
+      settings.format == "json" ? proof_json(*proofs) : proof_text(*proofs, view_of(settings));
+  if (Status written = answer(settings, text); !written)
+    return fail(written.error());
+  return proof_exit(*proofs);
+}
+
+}  // namespace
+
+Verb prove_verb() {
+  return {
+      .name = "prove",
+      .arguments = "SITE",
+      .summary = "Decide for all packets whether rules do what the policy says",
+      .details =
+          "Models the compiled rules, or those of --ruleset or --live, and compares them with the\n"
+          "flow matrix: what opens, what closes, each with an example packet and the rules that\n"
+          "decide. No packet is sent. The kernel is the parser: rules are loaded into a network\n"
+          "namespace that is thrown away. Exit 0: equal; 1: differences; 4: not decided.",
+      .example =
+          "  bulkhead prove scenarios/two-tenants\n"
+          "  bulkhead prove scenarios/two-tenants --ruleset /etc/nftables.conf --enforcer fw\n"
+          "  bulkhead prove mysite --live\n",
+      .options = {"ruleset", "enforcer", "live", "ssh", "sudo", "as-of", "format", "output",
+                  "quiet", "verbose", "color"},
+      .formats = {"text", "json"},
+      .run = run,
+  };
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,56 @@
+#!/bin/bash
+# Rules against the policy for all packets: our own, a file that somebody wrote, and bad input.
+. "$(dirname "$0")/lib.sh"
+need_netns
+
+expect 0 prove "$sites/two-tenants" --as-of 2026-12-01
+said 'EQUAL  forward'
+said 'EQUAL  input'
+said 'exit 0: equal for all packets'
+silent
+expect 0 prove "$sites/gpu-pod" --as-of 2026-12-01 --format json -o proof.json
+grep -q '"schema": "bulkhead.proof/1"' proof.json || fail "no JSON"
+
+expect 0 compile "$sites/two-tenants" --output rules --as-of 2026-12-01 -q
+sed 's/tcp dport 2049 counter accept comment "R1"/tcp dport 2050 counter accept comment "R1"/' \
+  rules/fw/nftables.nft >edited.nft
+expect 1 prove "$sites/two-tenants" --ruleset edited.nft --enforcer fw
+said 'OPENS  forward: red → storage  tcp 2050'
+said 'CLOSES  forward: red → storage  nfs (tcp 2049)'
+said '"R1": accept'
+# What nft lists is as good as its text.
+nft_json() { ip netns exec "$space" nft -j list ruleset; }
+space=bh-cli-prove-$$
+ip netns add "$space"
+trap 'ip netns del "$space" 2>/dev/null || true; rm -rf "$work"' EXIT
+ip netns exec "$space" nft -f edited.nft
+nft_json >edited.json
+expect 1 prove "$sites/two-tenants" --ruleset edited.json --enforcer fw --format json
+said '"effect": "opens"'
+
+# No rules at all pass everything.
+: >empty.nft
+expect 1 prove "$sites/two-tenants" --ruleset empty.nft
+said 'OPENS'
+
+# What is not known is not called equal.
+cp rules/fw/nftables.nft unknown.nft
+echo 'table inet other {
+ chain f {
+  type filter hook forward priority 5; policy accept;
+  rt classid 7 drop
+ }
+}' >>unknown.nft
+expect 4 prove "$sites/two-tenants" --ruleset unknown.nft
+said 'UNKNOWN'
+
+echo 'table inet x { nonsense }' >broken.nft
+expect 3 prove "$sites/two-tenants" --ruleset broken.nft
+told 'broken.nft'
+head -c 2000 edited.json >cut.json
+expect 3 prove "$sites/two-tenants" --ruleset cut.json
+expect 2 prove "$sites/two-tenants" --ruleset missing.nft
+told 'missing.nft'
+expect 2 prove "$sites/two-tenants" --enforcer nobody
+told 'known are: fw'
+expect 2 prove "$sites/two-tenants" --live --ruleset edited.nft
