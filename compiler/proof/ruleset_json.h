@@ -8,10 +8,11 @@
 // Known gaps of nft 1.0.6's listing, carried so that nothing false is said:
 //   - flags of a table are garbage (or break the JSON): Table::maybe_dormant
 //   - devices of netdev chains are missing: BaseChain::devices is empty
-//   - matches that it takes for implied are left out, some wrongly: `ip6 nexthdr tcp tcp dport 22` in
-//     an ip6 table, `meta l4proto icmp icmp type echo-request`, `iiftype ether ip saddr ...` and `ct
-//     l3proto ipv4 reject` in an inet table, `meta protocol ip6 ip saddr ...` in an ip table. They are
-//     read as listed; mark_unfaithful() (rule_loads.h) finds them with the kernel's help.
+//   - matches that it takes for implied are left out, some wrongly: `ip6 nexthdr tcp tcp dport 22`
+//   in
+//     an ip6 table, `meta l4proto icmp icmp type echo-request`, `iiftype ether ip saddr ...` and
+//     `ct l3proto ipv4 reject` in an inet table, `meta protocol ip6 ip saddr ...` in an ip table.
+//     They are read as listed; mark_unfaithful() (rule_loads.h) finds them with the kernel's help.
 #pragma once
 
 #include <string_view>
