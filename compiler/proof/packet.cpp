@@ -31,7 +31,7 @@ void put(Bytes& bytes, std::size_t begin, std::size_t offset, std::size_t bits, 
 // ---- extension headers, as ipv6_find_hdr() walks them
 
 constexpr std::uint8_t kHopByHop = 0, kRouting = 43, kFragment = 44, kAuthentication = 51,
-                       kNone = 59, kDestination = 60, kMobility = 135;
+                       kDestination = 60, kMobility = 135;
 
 bool is_extension(std::uint8_t header) {
   return header == kHopByHop || header == kRouting || header == kFragment ||
