@@ -296,7 +296,8 @@ void run_differential(std::uint64_t seed, std::chrono::seconds time) {
 TEST(Differential, KernelAndModelAgree) {
   if (const std::string missing = Kernel::missing(); !missing.empty())
     GTEST_SKIP() << missing;
-  const std::uint64_t seed = number_from("BULKHEAD_PROOF_SEED", std::random_device()() % 1000000);
+  // The same rulesets in each run, so that a red run is this change's; another seed finds others.
+  const std::uint64_t seed = number_from("BULKHEAD_PROOF_SEED", 1);
   const std::chrono::seconds time(number_from("BULKHEAD_PROOF_SECONDS", 20));
   std::cout << "BULKHEAD_PROOF_SEED=" << seed << "\n";
   std::thread(run_differential, seed, time).join();

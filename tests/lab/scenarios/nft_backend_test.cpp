@@ -129,7 +129,7 @@ TEST_F(NftBackendTest, TheCallersNamespaceStaysTheCallers) {
 // `ssh HOST nft ...` with a shell in the place of ssh: same answers, same refusals.
 TEST_F(NftBackendTest, OverSshTheRemoteNftDecides) {
   const auto remote = ssh_nft({"ip", "netns", "exec", record_.name, "sh", "-c",
-                               "shift_host() { shift; eval \"$1\"; }; shift_host \"$@\"", "sh"},
+                               "shift_host() { shift 2; eval \"$1\"; }; shift_host \"$@\"", "sh"},
                               "fw-a");
   const Status loaded = remote->load("table inet x {\n}\n");
   ASSERT_TRUE(loaded) << loaded.error().message;
