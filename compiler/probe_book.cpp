@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "compiler/probe_detours.h"
+#include "compiler/probe_forgeries.h"
 #include "compiler/representatives.h"
 #include "policy/support/text.h"
 
@@ -72,6 +73,7 @@ class BookMaker {
         make_cell(from, to);
     }
     add_detours();
+    add_forgeries();
     return std::move(book_);
   }
 
@@ -210,6 +212,24 @@ class BookMaker {
       if (pair.shots.empty())
         continue;
       others.push_back(book_.pairs.size());
+      book_.pairs.push_back(std::move(pair));
+    }
+  }
+
+  void add_forgeries() {
+    std::map<std::pair<EndId, Address>, EndId> places;
+    for (const Forgery& forgery : forgeries(site_, who_, traffic_.canary_port(), options_.seed)) {
+      ProbedPair pair{0, in_book(forgery.to), {}, Cause::Rule, forgery.enforcer, forgery.leg};
+      ask({forgery.shot}, forgery.sender, forgery.to, pair);
+      if (pair.shots.empty())
+        continue;
+      ProbeEnd from = who_.ends()[forgery.sender];
+      from.address = who_.ends()[forgery.claimed].address;
+      const auto [place, is_new] =
+          places.try_emplace({forgery.sender, from.address}, static_cast<EndId>(book_.ends.size()));
+      if (is_new)
+        book_.ends.push_back(std::move(from));
+      pair.from = place->second;
       book_.pairs.push_back(std::move(pair));
     }
   }

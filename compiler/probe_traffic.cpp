@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
 
 namespace bulkhead::compiler {
@@ -13,6 +14,11 @@ using policy::Kind;
 using policy::Piece;
 
 constexpr std::uint16_t kEcho = 0;  // row of policy::kIcmpQueries
+
+// Ports whose answers careless filters let in by their source port alone: FTP's data, DNS, DHCP,
+// NTP, the web, IKE, RoCE.
+constexpr std::uint16_t kTrustedTcpSources[] = {20, 53, 80, 443};
+constexpr std::uint16_t kTrustedUdpSources[] = {53, 67, 123, 500, policy::kRocePort};
 
 std::string join(const std::vector<std::string>& ids) {
   std::string text;
@@ -141,7 +147,6 @@ TrafficMaker::TrafficMaker(const policy::Matrix& matrix, std::vector<std::uint16
   }
   tcp_.assign(tcp.begin(), tcp.end());
   udp_.assign(udp.begin(), udp.end());
-  names_roce_ = is_named(matrix, Kind::Roce);
   names_dhcp_ = is_named(matrix, Kind::Dhcp);
 }
 
@@ -169,24 +174,39 @@ void TrafficMaker::add_ports(const Cell* cell, Kind kind, std::vector<Shot>& sho
   const Said allowed(cell, kind, Action::Allow);
   const Said denied(cell, kind, Action::Deny);
   add_allowed_ports(allowed, kind, shots);
+  bool from_trusted = false;
   for (const std::uint16_t port : denied_ports(allowed.ports, denied.ports, kind)) {
-    // One size is enough here: a filter that lets later fragments through without their first one
-    // delivers no datagram, and the small one shows what a first fragment's ports would meet.
-    const std::uint16_t size = kind == Kind::Udp ? kSmallPayload : std::uint16_t{0};
-    shots.push_back({.transport = transport_of(kind),
-                     .port = port,
-                     .size = size,
-                     .rule = denying_rule(denied, port)});
+    Shot shot{.transport = transport_of(kind), .port = port, .rule = denying_rule(denied, port)};
+    const bool canary =
+        std::find(canary_ports_.begin(), canary_ports_.end(), port) != canary_ports_.end();
+    // A rule may look at a packet's length, or pass fragments: once for each canary will do.
+    if (kind == Kind::Udp && canary) {
+      shot.size = kLargePayload;
+      shots.push_back(shot);
+    }
+    shot.size = kind == Kind::Udp ? kSmallPayload : std::uint16_t{0};
+    shots.push_back(shot);
+    if (canary && !std::exchange(from_trusted, true))
+      add_trusted_sources(std::move(shot), shots);
   }
 }
 
-// A flow lets requests through its own way and answers through the other way.
+void TrafficMaker::add_trusted_sources(Shot shot, std::vector<Shot>& shots) {
+  const std::span<const std::uint16_t> sources =
+      shot.transport == Transport::Tcp ? std::span<const std::uint16_t>(kTrustedTcpSources)
+                                       : std::span<const std::uint16_t>(kTrustedUdpSources);
+  for (const std::uint16_t sport : sources) {
+    shot.sport = sport;
+    shots.push_back(shot);
+  }
+}
+
+// A flow lets requests through its own way and answers through the other way. Asked of every cell:
+// hardware answers at this port whether or not the policy speaks of RoCE.
 void TrafficMaker::add_roce(const Cell* cell, const Cell* back, std::vector<Shot>& shots) const {
   const Said allowed(cell, Kind::Roce, Action::Allow);
   const Said denied(cell, Kind::Roce, Action::Deny);
   const Said allowed_back(back, Kind::Roce, Action::Allow);
-  if (!names_roce_ && !allowed.any() && !denied.any() && !allowed_back.any())
-    return;
   const std::string deny = denying_rule(denied, 0);
   const auto shot = [](Payload payload, Expect expect, std::string rule) {
     return Shot{.transport = Transport::Udp,

@@ -1,6 +1,7 @@
 // What one cell is probed with, before anybody is chosen to send it: every allowed piece at its
 // ends and middle, and for what is denied every service that the policy names, the edges of what is
-// allowed, canary ports, ICMP echo and RoCE.
+// allowed, canary ports (from ports that careless filters trust, and with large datagrams too),
+// ICMP echo and RoCE.
 #pragma once
 
 #include <compare>
@@ -47,6 +48,7 @@ class TrafficMaker {
   [[nodiscard]] Ports denied_ports(const PortSet& allowed, const PortSet& denied,
                                    policy::Kind kind) const;
   void add_ports(const policy::Cell* cell, policy::Kind kind, std::vector<Shot>& shots) const;
+  static void add_trusted_sources(Shot shot, std::vector<Shot>& shots);
   void add_roce(const policy::Cell* cell, const policy::Cell* back, std::vector<Shot>& shots) const;
   void add_dhcp(const policy::Cell* cell, Family family, std::vector<Shot>& shots) const;
   [[nodiscard]] std::vector<Shot> shots_of(const policy::Cell* cell, const policy::Cell* back,
@@ -56,7 +58,7 @@ class TrafficMaker {
 
   Ports canary_ports_;
   Ports tcp_, udp_;  // where every denied cell is asked
-  bool names_roce_ = false, names_dhcp_ = false;
+  bool names_dhcp_ = false;
   std::set<std::vector<Shot>> kept_;                   // lists of what is denied by default
   std::map<Family, const std::vector<Shot>*> silent_;  // of a cell of which nothing is said
 };

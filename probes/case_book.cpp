@@ -1,5 +1,7 @@
 #include "probes/case_book.h"
 
+#include "compiler/probe_forgeries.h"
+
 #include "compiler/placement.h"
 #include "compiler/rule_comment.h"
 #include "policy/support/text.h"
@@ -32,6 +34,8 @@ const Enforcer* enforcer_named(const Site& site, const std::string& name) {
 std::vector<std::string> planned_rules(const Site& site, const Probe& probe) {
   if (probe.expect != Expect::Deny)
     return {};
+  if (probe.rule == compiler::kRuleSpoofed)
+    return {probe.rule};
   if (probe.rule != policy::kRuleDefault) {
     // An explicit deny is an element of a verdict map, and a trace names the map's rule, "pair";
     // rules that stand alone carry the ids.
@@ -71,7 +75,9 @@ ProbeCase make_case(const Site& site, const Probe& probe) {
     if (const Enforcer* enforcer = enforcer_named(site, name))
       out.enforcers.insert(out.enforcers.end(), enforcer->members.begin(), enforcer->members.end());
   }
-  out.not_separated_from = coverage.not_separated_from;
+  // A forged source is of another leg, and so is told apart.
+  if (probe.rule != compiler::kRuleSpoofed)
+    out.not_separated_from = coverage.not_separated_from;
   out.silence_external = probe.cause == compiler::Cause::External;
   out.silence_accepted = out.silence_external && silence_accepted(site, coverage);
   const Class& from = site.matrix.universe.classes[probe.from.cls];

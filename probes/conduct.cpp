@@ -46,6 +46,7 @@ class Conductor {
     }
     retry_allowed();
     await_late_arrivals();
+    compare_pairs();
     const Status disarmed = watch_.disarm();
     if (stopped_)
       return fail(ErrorKind::Interrupted, "stopped before all probes were sent");
@@ -216,6 +217,32 @@ class Conductor {
     if (late.cut_short) {
       stopped_ = stopped();
       outcome_.timed_out = !stopped_;
+    }
+  }
+
+  // Traffic takes one member of a pair; that the other has the very same rules is all that is known
+  // of what it would do.
+  void compare_pairs() {
+    if (stopped_ || outcome_.timed_out)
+      return;
+    for (const auto& [name, enforcer] : site_.inventory.enforcers) {
+      const auto& members = enforcer.members;
+      if (members.size() < 2 || !enforcers_.contains(members.front()))
+        continue;
+      const auto first = watch_.mark(members.front());
+      for (std::size_t i = 1; i < members.size(); ++i) {
+        const auto other = watch_.mark(members[i]);
+        if (first && other && *first == *other)
+          continue;
+        const std::string why = !first ? first.error().message
+                                : !other
+                                    ? other.error().message
+                                    : fmt::format("its rules are not those of {}", members.front());
+        outcome_.findings.push_back(
+            {Finding::Inconclusive, members[i],
+             fmt::format("{}, of the pair {}, is not proven by the probes of {}: {}", members[i],
+                         name, members.front(), why)});
+      }
     }
   }
 

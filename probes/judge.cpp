@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "compiler/probe_forgeries.h"
 #include "probes/sight.h"
 
 namespace bulkhead::probes {
@@ -238,11 +239,15 @@ std::string flow_text(const compiler::Probe& probe) {
   if (probe.transport == Transport::Icmp)
     return text + " echo";
   text += fmt::format(" {}", probe.port);
+  if (probe.sport != 0)
+    text += fmt::format(" from port {}", probe.sport);
   if (probe.payload != compiler::Payload::Token)
     text += fmt::format(" ({})", to_string(probe.payload));
   else if (probe.size == compiler::kLargePayload)
     text += fmt::format(" (datagram of {} bytes, in fragments)", probe.size + sizeof(Token));
-  if (!probe.detour.host.empty())
+  if (probe.rule == compiler::kRuleSpoofed)
+    text += " (forged source)";
+  else if (!probe.detour.host.empty())
     text += fmt::format(" through {}, around every enforcer", probe.detour.host);
   return text;
 }

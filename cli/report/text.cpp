@@ -44,8 +44,8 @@ struct IntentLook {
 };
 constexpr IntentLook kIntentLooks[] = {
     {Intent::Everything, {"■", Style::Open}, "open inside its segment"},
-    {Intent::Some, {"●", Style::Good}, "named services arrive, nothing else"},
-    {Intent::Deny, {"·", Style::Dim}, "nothing arrives, and who stopped it was seen"},
+    {Intent::Some, {"●", Style::Good}, "named services arrive, nothing else that was tried"},
+    {Intent::Deny, {"·", Style::Dim}, "nothing that was tried arrives, and who stopped it was seen"},
 };
 
 constexpr std::size_t kLinesPerFinding = 12;  // without -v

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string>
 
 #include "probes/agent/facts.h"
 #include "probes/identity.h"
@@ -19,15 +20,23 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kLongestLine = std::size_t{16} << 20;
 
-// As many descriptors as the system lets us have; half of them for dialling, the rest for
-// listeners and what they accept.
-std::size_t most_in_flight() {
+// With fewer a listener could not accept what arrives, which would look like a reply that is
+// blocked.
+constexpr std::size_t kFewestFiles = 128;
+
+// As many as the system lets us have.
+std::size_t most_files() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)
-    return 500;
+    return 1024;
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &limit);
-  return std::clamp<std::size_t>(limit.rlim_cur / 2, 100, 50'000);
+  return limit.rlim_cur;
+}
+
+// Half of them for dialling, the rest for listeners and what they accept.
+std::size_t most_in_flight() {
+  return std::clamp<std::size_t>(most_files() / 2, 100, 50'000);
 }
 
 // Ends the loop's wait for a signal.
@@ -132,6 +141,9 @@ void Agent::on(const Hello& hello) {
 }
 
 void Agent::on(const Listen& listen) {
+  if (const std::size_t files = most_files(); files < listen.listeners.size() + kFewestFiles)
+    return give_up("the system lets it open " + std::to_string(files) +
+                   " files, too few to listen and to answer (ulimit -n)");
   Listening listening;
   for (const Listener& listener : listen.listeners) {
     const auto answerer =

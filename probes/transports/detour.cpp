@@ -1,7 +1,7 @@
 // A datagram to a next hop that is not the sender's own choice: whether a host between two segments
-// forwards. A packet socket frames it, so no route, rule or neighbour entry of the sender changes,
-// and its own firewall has no word in it. No socket waits for an answer: arrival is all there is to
-// see.
+// forwards, or whether an enforcer takes a source that is not the sender's. A packet socket frames
+// it, so no route, rule or neighbour entry of the sender changes, and its own firewall has no word
+// in it. No socket waits for an answer: arrival is all there is to see.
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <linux/if_packet.h>
@@ -19,13 +19,19 @@
 namespace bulkhead::probes {
 namespace {
 
-// 0: no interface holds it.
-unsigned interface_with(const Address& address) {
+// The interface that holds it. Where none does the source is forged, and it is sent by each: the
+// frame names one NIC of one segment, and nobody else takes it.
+std::vector<unsigned> interfaces_for(const Address& address) {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0)
-    return 0;
-  unsigned index = 0;
-  for (const ifaddrs* entry = list; entry != nullptr && index == 0; entry = entry->ifa_next) {
+    return {};
+  std::vector<unsigned> all;
+  std::vector<unsigned> holder;
+  for (const ifaddrs* entry = list; entry != nullptr && holder.empty(); entry = entry->ifa_next) {
+    const unsigned index = ::if_nametoindex(entry->ifa_name);
+    const bool usable = (entry->ifa_flags & IFF_UP) != 0 && (entry->ifa_flags & IFF_LOOPBACK) == 0;
+    if (usable && std::find(all.begin(), all.end(), index) == all.end())
+      all.push_back(index);
     const int family = entry->ifa_addr != nullptr ? entry->ifa_addr->sa_family : AF_UNSPEC;
     if (family != AF_INET && family != AF_INET6)
       continue;
@@ -34,10 +40,10 @@ unsigned interface_with(const Address& address) {
     std::copy_n(reinterpret_cast<const std::uint8_t*>(entry->ifa_addr), own.length,
                 reinterpret_cast<std::uint8_t*>(&own.storage));
     if (from_socket_address(own).first == address)
-      index = ::if_nametoindex(entry->ifa_name);
+      holder.push_back(index);
   }
   ::freeifaddrs(list);
-  return index;
+  return holder.empty() ? all : holder;
 }
 
 class DetourDialer final : public Dialer {
@@ -66,15 +72,21 @@ class DetourDialer final : public Dialer {
     sockaddr_ll next_hop{};
     next_hop.sll_family = AF_PACKET;
     next_hop.sll_protocol = htons(protocol);
-    next_hop.sll_ifindex = static_cast<int>(interface_with(tuple.from));
     next_hop.sll_halen = ETH_ALEN;
     std::copy(what.next_hop->begin(), what.next_hop->end(), next_hop.sll_addr);
-    if (next_hop.sll_ifindex == 0)
-      return setup_failed("find the interface of the source address", EADDRNOTAVAIL);
     const std::vector<std::uint8_t> packet = whole_packet(what);
-    if (::sendto(fd.get(), packet.data(), packet.size(), MSG_NOSIGNAL,
-                 reinterpret_cast<const sockaddr*>(&next_hop), sizeof next_hop) < 0)
-      return setup_failed("sendto", errno);
+    int error = EADDRNOTAVAIL;
+    bool sent = false;
+    for (const unsigned index : interfaces_for(tuple.from)) {
+      next_hop.sll_ifindex = static_cast<int>(index);
+      if (::sendto(fd.get(), packet.data(), packet.size(), MSG_NOSIGNAL,
+                   reinterpret_cast<const sockaddr*>(&next_hop), sizeof next_hop) < 0)
+        error = errno;
+      else
+        sent = true;
+    }
+    if (!sent)
+      return setup_failed("send a frame", error);
     return std::nullopt;
   }
 

@@ -41,6 +41,8 @@ class SocketDialer : public Dialer {
     tries_.emplace(id, std::move(dial));
     return std::nullopt;
   }
+  // Nothing is heard of it: it lasts until it is given up.
+  void keep_unwatched(TryId id, std::unique_ptr<Try> dial) { tries_.emplace(id, std::move(dial)); }
   void remove(TryId id) {
     const auto found = tries_.find(id);
     loop_.forget(*found->second);

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "probes/transports/socket_dialer.h"
+#include "probes/transports/whole_packet.h"
+#include "probes/tuples.h"
 
 namespace bulkhead::probes {
 namespace {
@@ -65,13 +67,25 @@ class TcpDialer final : public SocketDialer<TcpTry> {
       return setup_failed("socket", errno);
     choose_initial_sequence(fd.get(), initial_sequence(what.what.token));
     reset_on_close(fd.get());
-    if (auto failed = connect_as_planned(fd.get(), tuple))
+    if (auto failed = connect_as_planned(fd.get(), tuple)) {
+      // Ports below are none that a schedule draws: the plan names one on purpose.
+      if (failed->error == EADDRINUSE && tuple.sport < TupleSource::kFirst)
+        return send_past_holder(id, what);
       return failed;
+    }
     const int raw_fd = fd.get();
     // Watched only now: an unconnected socket would report a hang-up. Edge-triggered saves a
     // second system call once connected.
     return keep(id, std::make_unique<TcpTry>(*this, id, std::move(fd), what.what.token), raw_fd,
                 EPOLLIN | EPOLLOUT | EPOLLET);
+  }
+  // A listener of this host, ours or a service, holds the source port: the SYN goes out past it,
+  // and its arrival is all there is to see.
+  std::optional<Ending> send_past_holder(TryId id, const DialTry& what) {
+    if (const int error = send_whole(what.what.tuple.from, what); error != 0 && error != EPERM)
+      return send_failed("send a SYN from a port that is held", error);
+    keep_unwatched(id, std::make_unique<TcpTry>(*this, id, UniqueFd(), what.what.token));
+    return std::nullopt;
   }
 };
 

@@ -1,7 +1,11 @@
 // What an agent sends past its sockets, and what its own host's rules do to what it sends.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <fstream>
 
 #include "tests/lab/agent/fixture.h"
 
@@ -27,6 +31,40 @@ TEST_F(lab_agent_whole, ASocketSharesThePortOfAListenerOfItsOwnAgent) {
   exchange(tries);
   for (const DialTry& one : tries)
     EXPECT_EQ(client_->only(one).outcome, Outcome::Answered) << client_->only(one).detail;
+}
+
+// The SYN goes out past a listener that holds its source port.
+TEST_F(lab_agent_whole, ASynLeavesFromAPortThatIsHeld) {
+  std::vector<DialTry> tries;
+  for (const Ends& ends : kEnds) {
+    EXPECT_EQ(client_->listen({{Transport::Tcp, address(ends.client), 53}}).opened, 1U);
+    tries.push_back(try_of(Transport::Tcp, ends.client, ends.server, 7000));
+    tries.back().what.tuple.sport = 53;
+  }
+  exchange(tries);
+  for (const DialTry& one : tries) {
+    EXPECT_EQ(client_->only(one).outcome, Outcome::Timeout) << client_->only(one).detail;
+    EXPECT_EQ(server_->only(one).outcome, Outcome::SynSeen);
+    EXPECT_EQ(server_->only(one).tuple, one.what.tuple);
+  }
+}
+
+// A source that no interface of the client holds, in a frame to the router.
+TEST_F(lab_agent_whole, AForgedSourceArrivesWhereNothingBindsIt) {
+  const Peer router(*launcher_, "router");
+  const auto& facts = router.facts();
+  const auto port = std::find(facts.interfaces.begin(), facts.interfaces.end(), "to_client");
+  ASSERT_NE(port, facts.interfaces.end());
+  const Mac mac = facts.macs.at(static_cast<std::size_t>(port - facts.interfaces.begin()));
+  std::vector<DialTry> tries = {try_of(Transport::Udp, "10.77.0.9", kServer[0], 7000),
+                                try_of(Transport::Udp, "fd77::9", kServer[1], 7000)};
+  for (DialTry& one : tries)
+    one.next_hop = mac;
+  exchange(tries);
+  for (const DialTry& one : tries) {
+    EXPECT_EQ(client_->only(one).outcome, Outcome::Timeout) << client_->only(one).detail;
+    EXPECT_EQ(server_->only(one).outcome, Outcome::PacketSeen);
+  }
 }
 
 TEST_F(lab_agent_whole, TheListenerOfRocesPortAnswersAPlainToken) {
@@ -68,6 +106,24 @@ TEST_F(lab_agent_whole, ForwardingByOneInterfaceIsForwarding) {
   const Peer again(*launcher_, "client");
   EXPECT_TRUE(again.facts().forwards_v4);
   EXPECT_FALSE(again.facts().forwards_v6);
+}
+
+// What arrives could not be accepted: such an agent proves nothing, and says so.
+TEST_F(lab_agent_whole, AnAgentThatMayOpenFewFilesIsNoListener) {
+  const std::string script = ::testing::TempDir() + "few_files_agent";
+  std::ofstream(script) << "#!/bin/sh\nulimit -n 25\nexec " BULKHEAD_BINARY_DIR
+                           "/bin/bulkhead-agent \"$@\"\n";
+  ASSERT_EQ(::chmod(script.c_str(), 0755), 0);
+  const auto launcher =
+      netns_launcher(script, [](const std::string& host) { return pod_->netns_path(host); });
+  Peer few(*launcher, "server");
+  ASSERT_TRUE(few.send(Listen{{{Transport::Tcp, address(kServer[0]), 7000}}}));
+  const auto word = few.next(5s);
+  ASSERT_TRUE(word);
+  const auto* failed = std::get_if<Failed>(&*word);
+  ASSERT_NE(failed, nullptr);
+  EXPECT_NE(failed->reason.find("ulimit"), std::string::npos) << failed->reason;
+  ::unlink(script.c_str());
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ using testing::HasSubstr;
 ProbePlan small_plan() {
   compiler::PlanOptions options;
   options.include = {"blue-fe"};
-  options.exclude = {"v6", "external:world", "enforcer:fw", "bmc"};
+  options.exclude = {"v6", "external:world", "enforcer:fw", "bmc", "spoofed"};
   return compiler::plan_probes(small_site(), options);
 }
 
@@ -324,6 +324,23 @@ TEST_F(Conduct, AHostThatForwardsAgainstItsWordIsAFinding) {
   ASSERT_EQ(outcome->findings.size(), 1u);
   EXPECT_EQ(outcome->findings[0].subject, "two");
   EXPECT_THAT(outcome->findings[0].reason, HasSubstr("forwards IPv6"));
+}
+
+// Only one member of a pair is probed; the other's rules must be the same.
+TEST_F(Conduct, TheSecondMemberOfAPairIsHeldAgainstTheFirst) {
+  std::string inventory(kSmallInventory);
+  inventory.replace(inventory.find("manage ="), 0, "members = [\"fw\", \"fw2\"]\n");
+  const compiler::Site site = site_of(std::string(kSmallPolicy), inventory);
+  ASSERT_TRUE(site.ok());
+  auto alike = conduct(site, plan_, launcher_, watch_, options_);
+  ASSERT_TRUE(alike);
+  EXPECT_THAT(alike->findings, testing::IsEmpty());
+  watch_.on_mark = [](const std::string& member) { return member == "fw2" ? "empty" : "same"; };
+  auto unlike = conduct(site, plan_, launcher_, watch_, options_);
+  ASSERT_TRUE(unlike);
+  ASSERT_EQ(unlike->findings.size(), 1U);
+  EXPECT_EQ(unlike->findings[0].subject, "fw2");
+  EXPECT_THAT(unlike->findings[0].reason, HasSubstr("its rules are not those of fw"));
 }
 
 TEST_F(Conduct, PassivePortsAreWatchedAndFailedListenersProveNothing) {

@@ -9,6 +9,7 @@
 
 #include "compiler/compile.h"
 #include "compiler/probe_book.h"
+#include "compiler/probe_forgeries.h"
 #include "tests/unit/judge/small_site.h"
 
 namespace bulkhead::compiler {
@@ -20,8 +21,9 @@ using policy::ClassId;
 using policy::ClassKind;
 using policy::Kind;
 
-// transport, family, port, payload, size, expectation
-using Sent = std::tuple<Transport, Family, std::uint16_t, Payload, std::uint16_t, Expect>;
+// transport, family, source port, port, payload, size, expectation
+using Sent =
+    std::tuple<Transport, Family, std::uint16_t, std::uint16_t, Payload, std::uint16_t, Expect>;
 using Ports = std::bitset<65537>;
 
 ClassId id_of(const Site& site, std::string_view name) {
@@ -50,8 +52,15 @@ void enumerate_ports(const Site& site, const Cell* cell, Family family, Transpor
       for (const auto& range : term.ports)
         if (term.key.kind == kind)
           deny_probed.set(range.first).set(range.last);
-  for (const std::uint16_t port : kCanaryPorts)
+  Ports canary;
+  for (const std::uint16_t port : kCanaryPorts) {
     deny_probed.set(port);
+    canary.set(port);
+  }
+  const std::vector<std::uint16_t> trusted =
+      transport == Transport::Tcp ? std::vector<std::uint16_t>{20, 53, 80, 443}
+                                  : std::vector<std::uint16_t>{53, 67, 123, 500, 4791};
+  bool from_trusted = false;
   for (unsigned port = 1; port <= 65535; ++port) {
     const bool edge = allowed[port - 1] || allowed[port + 1];
     const auto number = static_cast<std::uint16_t>(port);
@@ -59,12 +68,20 @@ void enumerate_ports(const Site& site, const Cell* cell, Family family, Transpor
       continue;
     const std::uint16_t small = transport == Transport::Udp ? kSmallPayload : std::uint16_t{0};
     if (allowed[port] && allow_probed[port]) {
-      out.insert({transport, family, number, Payload::Token, small, Expect::Allow});
+      out.insert({transport, family, 0, number, Payload::Token, small, Expect::Allow});
       if (transport == Transport::Udp)
-        out.insert({transport, family, number, Payload::Token, kLargePayload, Expect::Allow});
+        out.insert({transport, family, 0, number, Payload::Token, kLargePayload, Expect::Allow});
     }
-    if (!allowed[port] && (deny_probed[port] || edge) && deny_counts)
-      out.insert({transport, family, number, Payload::Token, small, Expect::Deny});
+    if (allowed[port] || !(deny_probed[port] || edge) || !deny_counts)
+      continue;
+    out.insert({transport, family, 0, number, Payload::Token, small, Expect::Deny});
+    if (canary[port] && transport == Transport::Udp)
+      out.insert({transport, family, 0, number, Payload::Token, kLargePayload, Expect::Deny});
+    if (canary[port] && !from_trusted) {
+      from_trusted = true;
+      for (const std::uint16_t sport : trusted)
+        out.insert({transport, family, sport, number, Payload::Token, small, Expect::Deny});
+    }
   }
 }
 
@@ -81,8 +98,8 @@ std::multiset<Sent> enumerate_cell(const Site& site, ClassId from, ClassId to, F
   const Cell* cell = site.matrix.find(from, to);
   const Cell* back = site.matrix.find(to, from);
   if (cell && cell->everything) {
-    out.insert({Transport::Tcp, family, kCanaryPorts[0], Payload::Token, 0, Expect::Allow});
-    out.insert({Transport::Icmp, family, 0, Payload::Token, 0, Expect::Allow});
+    out.insert({Transport::Tcp, family, 0, kCanaryPorts[0], Payload::Token, 0, Expect::Allow});
+    out.insert({Transport::Icmp, family, 0, 0, Payload::Token, 0, Expect::Allow});
     return out;
   }
   const Cause cause = site.coverage.at(from, to).cause;
@@ -92,10 +109,10 @@ std::multiset<Sent> enumerate_cell(const Site& site, ClassId from, ClassId to, F
   const auto add = [&](Transport transport, std::uint16_t port, Payload payload, bool allow) {
     const std::uint16_t size = transport == Transport::Udp ? kSmallPayload : std::uint16_t{0};
     if (allow || deny_counts)
-      out.insert({transport, family, port, payload, size, allow ? Expect::Allow : Expect::Deny});
+      out.insert({transport, family, 0, port, payload, size, allow ? Expect::Allow : Expect::Deny});
   };
   add(Transport::Icmp, 0, Payload::Token, says(cell, Kind::Icmp, Action::Allow));
-  // This site names RoCE, so every cell is asked.
+  // Every cell is asked, whether or not the site names RoCE.
   const bool requests = says(cell, Kind::Roce, Action::Allow);
   add(Transport::Udp, 4791, Payload::RoceRequest, requests);
   if (!requests)
@@ -133,9 +150,14 @@ TEST(ProbePlan, EqualsAnEnumerationPortByPort) {
   const ProbePlan plan = plan_probes(site, {});
   const auto& classes = site.matrix.universe.classes;
   std::map<std::pair<ClassId, ClassId>, std::multiset<Sent>> planned;
+  std::size_t forged = 0;
   for (const Probe& p : plan.probes) {
+    if (p.rule == kRuleSpoofed) {
+      ++forged;
+      continue;
+    }
     planned[{p.from.cls, p.to.cls}].insert(
-        {p.transport, p.to.address.family, p.port, p.payload, p.size, p.expect});
+        {p.transport, p.to.address.family, p.sport, p.port, p.payload, p.size, p.expect});
   }
   std::size_t expected_total = 0;
   for (ClassId from = 0; from < classes.size(); ++from) {
@@ -157,8 +179,45 @@ TEST(ProbePlan, EqualsAnEnumerationPortByPort) {
           << classes[from].name << " -> " << classes[to].name;
     }
   }
-  EXPECT_EQ(plan.probes.size(), expected_total);
+  EXPECT_EQ(plan.probes.size(), expected_total + forged);
   EXPECT_GT(expected_total, 300u);
+}
+
+// RoCE's port is asked even where no service names it, and where it is all that a site wants asked.
+TEST(ProbePlan, Port4791IsAlwaysAsked) {
+  std::string policy(kSmallPolicy);
+  const Site site =
+      site_of(policy, std::string(kSmallInventory) + "[probe]\ncanary_ports = [4791]\n");
+  ASSERT_TRUE(site.ok());
+  const ClassId red = id_of(site, "red-fe"), blue = id_of(site, "blue-fe");
+  std::set<std::pair<Family, Payload>> asked;
+  for (const Probe& p : plan_probes(site, {}).probes) {
+    if (p.from.cls == red && p.to.cls == blue && p.transport == Transport::Udp && p.port == 4791)
+      asked.emplace(p.from.address.family, p.payload);
+  }
+  EXPECT_EQ(asked.size(), 4U);
+}
+
+// Counted by hand. IPv4: red and blue each claim the three other legs' classes towards the three
+// others and the firewall, but not the outside's only host towards itself; the outside claims three
+// towards four. IPv6: red and blue claim each other, towards each other and the firewall.
+TEST(ProbePlan, EachClassClaimsTheAddressesOfTheOthers) {
+  const Site& site = small_site();
+  std::map<Family, std::size_t> count;
+  for (const Probe& p : plan_probes(site, {}).probes) {
+    if (p.rule != kRuleSpoofed)
+      continue;
+    ++count[p.from.address.family];
+    EXPECT_FALSE(site.matrix.universe.classes[p.from.cls].addresses.contains(p.from.address));
+    EXPECT_EQ(p.expect, Expect::Deny);
+    EXPECT_EQ(p.cause, Cause::Rule);
+    EXPECT_EQ(p.detour.host, "fw");
+    EXPECT_EQ(p.detour.nic, site.matrix.universe.classes[p.from.cls].name == "red-fe"    ? "red"
+                            : site.matrix.universe.classes[p.from.cls].name == "blue-fe" ? "blue"
+                                                                                         : "wan");
+  }
+  EXPECT_EQ(count[Family::V4], 11U + 11U + 12U);
+  EXPECT_EQ(count[Family::V6], 4U);
 }
 
 TEST(ProbePlan, IsSortedNumberedAndNeverPairsAHostWithItself) {
