@@ -157,6 +157,7 @@ class BookMaker {
 
   void add(EndId from, EndId to, const CellTraffic& traffic, const CellCoverage& coverage) {
     ProbedPair pair;
+    pair.cause = coverage.cause;
     if (traffic.by_default)
       ask(*traffic.by_default, from, to, pair);
     ask(traffic.said, from, to, pair);
@@ -164,7 +165,6 @@ class BookMaker {
       return;
     pair.from = in_book(from);
     pair.to = in_book(to);
-    pair.cause = coverage.cause;
     if (!coverage.path.empty()) {
       const bool named = std::find(coverage.path.begin(), coverage.path.end(), coverage.control) !=
                          coverage.path.end();
@@ -174,13 +174,17 @@ class BookMaker {
   }
 
   void ask(const std::vector<Shot>& shots, EndId from, EndId to, ProbedPair& pair) {
-    if (!is_filtered()) {
+    const bool routed = pair.cause == Cause::Route;
+    if (!is_filtered() && !routed) {
       if (!shots.empty())
         pair.shots.push_back(lists_.intern(shots));
       return;
     }
     std::vector<Shot> wanted;
     for (const Shot& shot : shots) {
+      // Where no route leads no rule looks at the length, and a router need not tell of fragments.
+      if (routed && shot.expect == Expect::Deny && shot.size == kLargePayload)
+        continue;
       const auto tags = tags_of(who_.ends()[from], who_.ends()[to], shot, site_.matrix.universe);
       const auto tagged = [&](const std::string& tag) { return tags.contains(tag); };
       const auto any = [&](const std::vector<std::string>& asked) {
@@ -188,8 +192,9 @@ class BookMaker {
       };
       if ((options_.include.empty() || any(options_.include)) && !any(options_.exclude))
         wanted.push_back(shot);
+      else
+        ++filtered_;
     }
-    filtered_ += shots.size() - wanted.size();
     if (!wanted.empty())
       pair.shots.push_back(lists_.intern(wanted));
   }

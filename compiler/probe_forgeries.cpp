@@ -75,8 +75,10 @@ class Forger {
   void forge(const Pair& pair) {
     std::vector<ClassId> destinations;
     for (ClassId to = 0; to < classes().size(); ++to) {
-      const auto& path = site_.coverage.at(pair.sender->cls, to).path;
-      if (to != pair.sender->cls && !path.empty() && path.front() == pair.view->enforcer)
+      const auto& coverage = site_.coverage.at(pair.sender->cls, to);
+      // Without a route there the kernel gives the packet up before any rule sees it.
+      if (to != pair.sender->cls && coverage.cause == Cause::Rule && !coverage.path.empty() &&
+          coverage.path.front() == pair.view->enforcer)
         destinations.push_back(to);
     }
     const std::size_t most = std::max<std::size_t>(1, kMost / pairs_.size());

@@ -15,6 +15,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/probe_forgeries.h"
 #include "enforcement/backends/netns_thread.h"
 #include "policy/support/handle.h"
 
@@ -204,6 +205,9 @@ std::vector<bool> packets_that_arrive(const scenarios::Lab& lab, const compiler:
   std::set<std::string> targets;
   std::map<std::string, std::vector<std::size_t>> by_source;
   for (std::size_t i = 0; i < plan.probes.size(); ++i) {
+    // A socket cannot send from an address that its host does not hold: those count as lost.
+    if (plan.probes[i].rule == compiler::kRuleSpoofed)
+      continue;
     targets.insert(plan.probes[i].to.host);
     by_source[plan.probes[i].from.host].push_back(i);
   }
