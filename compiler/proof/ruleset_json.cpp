@@ -7,6 +7,7 @@
 
 #include "compiler/proof/json_tree.h"
 #include "compiler/proof/jumps.h"
+#include "compiler/proof/late_link.h"
 #include "compiler/proof/listed_rule.h"
 #include "compiler/proof/listed_sets.h"
 #include "policy/support/text.h"
@@ -98,6 +99,7 @@ class Listing {
       return fail(known.error());
     if (const Status jumps = check_jumps(ruleset_); !jumps)
       return fail(jumps.error());
+    mark_late_link(ruleset_);
     return std::move(ruleset_);
   }
 
