@@ -160,6 +160,7 @@ class Prover {
     EnforcerProof out;
     out.enforcer = view.enforcer;
     out.rules = listing.rules;
+    out.listing_alone = listing.loads.empty();
     for (const proof::Chain& chain : ruleset->chains)
       out.rule_count += chain.rules.size();
     for (const proof::Set& set : ruleset->sets)

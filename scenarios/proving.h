@@ -37,6 +37,9 @@ struct EnforcerProof {
   std::vector<Part> parts;             // forward, input, output
   std::vector<std::string> ambiguous;  // base chains whose order, which decides, is not promised
   std::string not_proven;              // why there is no answer; empty: there is one
+  // Only nft's listing was there, not the kernel's own rules: matches that nft 1.0.6 leaves out of
+  // a listing (compiler/proof/rule_loads.h) cannot be seen to be missing.
+  bool listing_alone = false;
   std::size_t rule_count = 0, element_count = 0;
 
   [[nodiscard]] bool holds() const;             // equal for all packets

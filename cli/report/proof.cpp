@@ -70,6 +70,10 @@ std::string enforcer_text(const EnforcerProof& proven, const View& view) {
   std::string out = fmt::format("{}  {}: {} rules, {} elements\n",
                                 paint(proven.enforcer, Style::Bold, view.color),
                                 printable(proven.rules), proven.rule_count, proven.element_count);
+  if (proven.listing_alone)
+    out +=
+        "  Read from a listing alone: nft 1.0.6 leaves some matches out of one (ip6 nexthdr, "
+        "iiftype, ether type).\n";
   if (!proven.not_proven.empty())
     return out + fmt::format("  {}  {}\n", paint("NOT PROVEN", Style::Warning, view.color),
                              printable(proven.not_proven));
@@ -167,6 +171,7 @@ std::string proof_json(const std::vector<EnforcerProof>& proofs) {
     enforcers.push_back({{"enforcer", proven.enforcer},
                          {"rules", printable(proven.rules)},
                          {"equal", proven.holds()},
+                         {"listing_alone", proven.listing_alone},
                          {"not_proven", proven.not_proven},
                          {"differences", std::move(list)},
                          {"complete", complete},
