@@ -83,6 +83,13 @@ class CoverageMaker {
   void by_segment(CellCoverage& out) const {
     const Class& from = classes_[out.from];
     const Segment* segment = place(out.from).segment;
+    if (from.has_peers && is_ours(from.place)) {
+      out.path.push_back(from.place);
+      out.cause = Cause::Rule;
+      out.control = from.place;
+      out.reason = fmt::format("between the members of {}", from.place);
+      return;
+    }
     if (from.kind == ClassKind::External || from.kind == ClassKind::Enforcer) {
       out.reason = "one and the same";
       return;
@@ -138,6 +145,10 @@ class CoverageMaker {
       out.reason = fmt::format("routed by {}, which we do not manage",
                                path.hops.empty() ? "nobody known" : path.hops.front().router->name);
     }
+  }
+
+  [[nodiscard]] bool is_ours(const std::string& enforcer) const {
+    return facts_.inventory.enforcers.at(enforcer).manage == Manage::Bulkhead;
   }
 
   [[nodiscard]] const Place& place(ClassId cls) const {

@@ -36,6 +36,19 @@ void check_leg_address(const InventoryCheck& check, const Enforcer& enforcer, co
       .related.push_back({segment.at, fmt::format("segment {} is here", segment.name)});
 }
 
+// The network itself and its broadcast are nobody's address. RFC 3021: a /31 has neither.
+void check_leg_is_a_host(const InventoryCheck& check, const Enforcer& enforcer, const Leg& leg) {
+  if (!leg.v4 || leg.v4->length >= 31)
+    return;
+  const Prefix net = leg.v4->prefix();
+  if (leg.v4->address != net.base && leg.v4->address != net.last())
+    return;
+  check.diagnostics.error("leg-address", leg.at,
+                          fmt::format("{} of leg {} of {} is the {} address of its network",
+                                      leg.v4->address.str(), leg.interface, enforcer.name,
+                                      leg.v4->address == net.base ? "network" : "broadcast"));
+}
+
 void check_vrf_of_leg(const InventoryCheck& check, const Leg& leg, const policy::Segment& segment) {
   if (segment.vrf && segment.vrf->text == leg.vrf->text)
     return;
@@ -72,6 +85,7 @@ void check_leg(const InventoryCheck& check, const Enforcer& enforcer, const Leg&
   if (leg.external)
     check_known(*leg.external, policy.externals, "external", check.diagnostics);
   check_behind_of_leg(check, leg);
+  check_leg_is_a_host(check, enforcer, leg);
   if (!leg.segment || !check_known(*leg.segment, policy.segments, "segment", check.diagnostics))
     return;
   const policy::Segment& segment = policy.segments.at(leg.segment->text);
@@ -177,6 +191,7 @@ void check_enforcers(const InventoryCheck& check) {
     for (const Leg& leg : enforcer.legs)
       check_leg(check, enforcer, leg);
     check_legs_differ(check, enforcer);
+    check_ssh(check, enforcer.ssh, enforcer.at);
     check_globs_differ(check, enforcer);
     for (const std::string& member : enforcer.members) {
       const auto [entry, is_new] = members.try_emplace(member, &enforcer);

@@ -142,6 +142,7 @@ void check_host(const InventoryCheck& check, const Host& host, Told& told) {
   if (host.nics.empty() && !host.spare)
     check.diagnostics.warning("host-without-nic", host.at,
                               fmt::format("host {} has no NIC: it is in no class", host.name));
+  check_ssh(check, host.ssh, host.at);
   check_legs_of_host(check, host);
   check_stand_in(check, host);
 }
@@ -163,6 +164,16 @@ void check_labels(const InventoryCheck& check) {
 }
 
 }  // namespace
+
+// ssh takes a leading dash for an option of its own, and options run programs.
+void check_ssh(const InventoryCheck& check, const std::string& destination, SourcePos at) {
+  const bool plain = std::all_of(destination.begin(), destination.end(), [](char c) {
+    return static_cast<unsigned char>(c) > 0x20 && c != 0x7f;
+  });
+  if (!plain || destination.starts_with('-'))
+    check.diagnostics.error("bad-ssh", at, in_backticks(destination) + " is no ssh destination",
+                            "HOST, USER@HOST or a name of ssh_config");
+}
 
 void check_hosts(const InventoryCheck& check) {
   Told told = told_lines(check.diagnostics);

@@ -25,6 +25,9 @@ void check_segments(const InventoryCheck& check);
 // What containers on a host see of its RDMA devices: inventory_check_rdma.cpp.
 void check_rdma(const InventoryCheck& check);
 
+// `ssh` of a host or an enforcer; empty is its own name.
+void check_ssh(const InventoryCheck& check, const std::string& destination, SourcePos at);
+
 // "stor-*": `*` stands for any run of characters.
 [[nodiscard]] bool matches_glob(std::string_view glob, std::string_view name);
 

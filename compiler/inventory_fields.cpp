@@ -95,6 +95,15 @@ bool check_interface_name(const Name& name, Diagnostics& diagnostics) {
                       "name each interface, every one a leg of its own");
     return false;
   }
+  // `lo` is trusted by every ruleset; `all` and `default` are the kernel's words for every
+  // interface (net.ipv4.conf.all), so that no interface can be called so.
+  constexpr std::string_view kTaken[] = {"lo", "all", "default"};
+  if (std::find(std::begin(kTaken), std::end(kTaken), name.text) != std::end(kTaken)) {
+    diagnostics.error("interface-name", name.at,
+                      in_backticks(name.text) + " means something else to the kernel",
+                      "`lo` is the loopback interface, `all` and `default` are every interface");
+    return false;
+  }
   const bool plain = !name.text.empty() && name.text != "." && name.text != ".." &&
                      std::all_of(name.text.begin(), name.text.end(), [](char c) {
                        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "compiler/foreign.h"
 #include "compiler/inventory.h"
 #include "compiler/inventory_csv.h"
 #include "compiler/inventory_fields.h"
@@ -135,10 +136,10 @@ Enforcer read_enforcer(const Name& name, TomlTable& table, const InventorySource
     out.members.push_back(out.name);
   out.sync = table.text("sync");
   out.foreign = table.names("foreign");
-  for (const Name& file :
-       out.foreign)  // read for its place in the digest, and to be sure it is there
-    (void)policy::read_source(source.read, file.text, source.display_prefix, file.at,
-                              source.sources, diagnostics);
+  for (const Name& name_of_file : out.foreign)  // read for its place in the digest
+    if (const auto file = policy::read_source(source.read, name_of_file.text, source.display_prefix,
+                                              name_of_file.at, source.sources, diagnostics))
+      check_foreign(*file, source.sources, diagnostics);
   for (const Name& separation : table.names("separates"))
     if (check_one_of(separation, kSeparations, diagnostics))
       out.separates.push_back(separation.text);

@@ -86,7 +86,7 @@ struct Leg {
   bool vrf_member = false;  // the kernel may call it by its VRF device's name in forward and input
   std::uint16_t zone = 0;   // conntrack zone; 0: the common one
   Families families = 0;    // of classes on it and of its own addresses
-  std::vector<Prefix> on_link;       // its own prefixes: who may speak neighbour discovery
+  std::vector<Prefix> on_link;       // its own prefixes
   std::vector<SourceRange> sources;  // sorted
 };
 

@@ -101,13 +101,23 @@ std::vector<BehindHost> behind_hosts(const policy::Segment& segment, const polic
 std::vector<Placement> place_behind(const policy::Segment& segment, const policy::Policy& policy,
                                     const Inventory& inventory) {
   std::vector<Placement> placements;
+  std::set<Address> taken;  // by hosts that the inventory lists there, spare ones among them
+  for (const auto& [name, host] : inventory.hosts)
+    for (const Nic& nic : host.nics)
+      if (nic.segment.text == segment.name) {
+        taken.insert(nic.v4.begin(), nic.v4.end());
+        taken.insert(nic.v6.begin(), nic.v6.end());
+      }
   const auto hosts = behind_hosts(segment, policy, inventory);
   for (std::size_t k = 0; k < hosts.size(); ++k) {
     for (const auto& prefix : segment.prefixes) {
       // As a container network cuts it: a /24 for each worker where the prefix is large enough.
       const bool roomy = bits(prefix.family()) - prefix.length >= 16;
       const auto steps = static_cast<std::uint32_t>(roomy ? (k + 1) * 256 + 10 : k + 1);
-      if (const auto address = nth(prefix, steps))
+      auto address = nth(prefix, steps);
+      while (address && taken.contains(*address) && *address < prefix.last())
+        address = succ(*address);
+      if (address && taken.insert(*address).second)
         placements.push_back({hosts[k].host->name, hosts[k].nic->name, *address});
     }
   }

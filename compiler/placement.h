@@ -29,7 +29,8 @@ struct BehindHost {
                                                    const policy::Policy& policy,
                                                    const Inventory& inventory);
 
-// One address for each prefix and host. Hosts beyond the prefix's size get none.
+// One address for each prefix and host, none that the inventory gives to another. Hosts beyond the
+// prefix's size get none.
 [[nodiscard]] std::vector<Placement> place_behind(const policy::Segment& segment,
                                                   const policy::Policy& policy,
                                                   const Inventory& inventory);

@@ -90,7 +90,20 @@ class BookMaker {
     book_.unprobed.push_back({from, to, std::move(what), std::move(reason), vacuous, false});
   }
 
+  [[nodiscard]] bool members_speak(ClassId enforcer) const {
+    const policy::Cell* cell = site_.matrix.find(enforcer, enforcer);
+    return cell && std::any_of(cell->pieces.begin(), cell->pieces.end(), [](const auto& piece) {
+             return piece.action == policy::Action::Allow && piece.key.group;
+           });
+  }
+
   void make_cell(ClassId from, ClassId to) {
+    if (from == to && classes()[from].kind == ClassKind::Enforcer && members_speak(from)) {
+      leave_out(from, to, "",
+                "the members of " + classes()[from].place +
+                    " have the same addresses: no probe could tell them apart");
+      return;
+    }
     if (from == to && (classes()[from].kind == ClassKind::Enforcer || who_.host_count(from) == 1)) {
       leave_out(from, to, "", "there is one host only: nothing flows between it and itself", true);
       return;

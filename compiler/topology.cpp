@@ -260,8 +260,10 @@ void Topology::find_places(const policy::Universe& universe) {
       where.first = Place::What::Enforcer;
     if (cls.kind == ClassKind::Partition)
       where.first = Place::What::Partition;
-    if (cls.kind == ClassKind::Behind) {
-      const auto hosts = behind_hosts(policy_.segments.at(cls.place), policy_, inventory_);
+    const auto segment = policy_.segments.find(cls.place);
+    const bool is_behind = segment != policy_.segments.end() && segment->second.behind;
+    if (where.first == Place::What::Segment && is_behind) {
+      const auto hosts = behind_hosts(segment->second, policy_, inventory_);
       if (hosts.empty())
         where.first = Place::What::Nowhere;
       else

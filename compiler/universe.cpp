@@ -21,6 +21,10 @@ std::string class_name(const std::string& place, const std::vector<std::string>&
   return name;
 }
 
+std::string spare_class(const std::string& segment) {
+  return segment + "!spare";
+}
+
 // Never an endpoint's own address, so no source binding of `rest` may let it in: "this network",
 // loopback, link-local, multicast, reserved (RFC 6890), IPv4-mapped.
 constexpr std::string_view kNobodys[] = {"0.0.0.0/8",   "127.0.0.0/8", "169.254.0.0/16",
@@ -49,6 +53,8 @@ class UniverseMaker {
       cls.addresses = AddressSet::from(std::move(ranges_[name]));
       if (cls.kind == ClassKind::External || cls.kind == ClassKind::Behind)
         cls.addresses = cls.addresses - enforcers_own_;
+      if (cls.kind == ClassKind::Behind)
+        cls.addresses = cls.addresses - AddressSet::from(ranges_[spare_class(name)]);
       universe.classes.push_back(std::move(cls));
     }
     std::set<std::string> labels;
@@ -78,7 +84,7 @@ class UniverseMaker {
           own.push_back({address->address, address->address});
     if (own.empty())
       return;
-    class_of(name, ClassKind::Enforcer, enforcer.name);
+    class_of(name, ClassKind::Enforcer, enforcer.name).has_peers = enforcer.members.size() > 1;
     enforcers_own_ = enforcers_own_ | AddressSet::from(own);
     ranges_[name] = std::move(own);
   }
@@ -93,11 +99,13 @@ class UniverseMaker {
 
   void add_nic(const Host& host, const Nic& nic) {
     const auto found = policy_.segments.find(nic.segment.text);
-    if (found == policy_.segments.end() || found->second.behind)
-      return;  // unknown: validate_inventory says so; behind: its class has the whole prefix
+    if (found == policy_.segments.end())
+      return;  // validate_inventory says so
+    if (found->second.behind && !host.spare)
+      return;  // its class has the whole prefix
     const policy::Segment& segment = found->second;
     const std::vector<std::string>& labels = labels_of(host);
-    std::string name = host.spare ? segment.name + "!spare" : class_name(segment.name, labels);
+    std::string name = host.spare ? spare_class(segment.name) : class_name(segment.name, labels);
     Class& cls = class_of(name, host.spare ? ClassKind::Spare : ClassKind::Endpoint, segment.name);
     cls.tenant = host.spare ? "" : segment.tenant.text;
     cls.vrf = segment.vrf ? segment.vrf->text : "";

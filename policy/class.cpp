@@ -64,8 +64,10 @@ std::optional<ClassId> Universe::id_of(std::string_view name) const {
 }
 
 bool is_pair(const Universe& universe, ClassId from, ClassId to) {
-  const ClassKind kind = universe.classes[from].kind;
-  return from != to || (kind != ClassKind::External && kind != ClassKind::Enforcer);
+  if (from != to)
+    return true;
+  const Class& self = universe.classes[from];
+  return self.kind == ClassKind::Enforcer ? self.has_peers : self.kind != ClassKind::External;
 }
 
 const Class* Universe::find(std::string_view name) const {

@@ -31,6 +31,7 @@ struct Class {
   std::string vrf;                  // empty: the main table
   std::vector<std::string> labels;  // sorted
   AddressSet addresses;             // a family without members is simply absent
+  bool has_peers = false;           // an enforcer of several members, all with these addresses
 };
 
 using ClassId = std::uint32_t;
@@ -53,8 +54,9 @@ struct Universe {
   [[nodiscard]] std::optional<ClassId> id_of(std::string_view name) const;
 };
 
-// An outside world's own traffic is not ours, and an enforcer speaks to itself over its loopback;
-// every other two classes, and a class with itself, are a cell of the matrix.
+// An outside world's own traffic is not ours, and an enforcer alone speaks to itself over its
+// loopback; every other two classes, and a class with itself, are a cell of the matrix. Members of
+// an enforcer do speak to each other (VRRP).
 [[nodiscard]] bool is_pair(const Universe& universe, ClassId from, ClassId to);
 
 }  // namespace bulkhead::policy

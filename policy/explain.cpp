@@ -53,11 +53,21 @@ const Piece* piece_of(const Cell& cell, const Question& question) {
   return nullptr;
 }
 
-std::string text_of(const Flow& flow, const Matrix& matrix, const Explanation& decided) {
+// Does anything bring this packet from the one to the other? The matrix says it for whole cells; a
+// piece may run over one family only.
+bool is_carried(const Class& from, const Class& to, const Question& question) {
+  return (carriers(from) & carriers(to) & carriers(question.key, question.port) & question.over) !=
+         0;
+}
+
+std::string text_of(const Flow& flow, const Matrix& matrix, const Explanation& decided,
+                    bool carried) {
   if (flow.expires && std::chrono::sys_days(*flow.expires) < std::chrono::sys_days(matrix.as_of))
     return "expired on " + date(*flow.expires);
   if (flow.action == Action::Deny)
     return "denies";
+  if (!carried)
+    return "allows what is carried";
   return decided.action == Action::Deny ? "hidden by " + decided.rule : "allows";
 }
 
@@ -74,7 +84,12 @@ Explanation explain(const Policy& policy, const Matrix& matrix, const Question& 
   Explanation out;
   const Cell* cell = matrix.find(question.from, question.to);
   const Piece* piece = cell ? piece_of(*cell, question) : nullptr;
-  if (cell && cell->everything) {
+  const bool is_spare = from.kind == ClassKind::Spare || to.kind == ClassKind::Spare;
+  const bool carried = is_carried(from, to, question);
+  if (!carried && !is_spare) {
+    out.rules = {std::string(kRuleDefault)};
+    out.reason = fmt::format("{} cannot be: nothing carries it between the two", pair);
+  } else if (cell && cell->everything) {
     out.action = Action::Allow;
     out.rules = {std::string(kRuleInside)};
     out.reason = fmt::format("{} is allowed: segment {} says inside = \"open\"", pair, from.place);
@@ -86,18 +101,15 @@ Explanation explain(const Policy& policy, const Matrix& matrix, const Question& 
                     fmt::join(piece->rules, ", "));
   } else {
     out.rules = {std::string(kRuleDefault)};
-    if (from.kind == ClassKind::Spare || to.kind == ClassKind::Spare)
-      out.reason = fmt::format("{} is denied: a spare host reaches nobody", pair);
-    else if ((carriers(from) & carriers(to) & carriers(question.key, question.port)) == 0)
-      out.reason = fmt::format("{} cannot be: nothing carries it between the two", pair);
-    else
-      out.reason = fmt::format("{} is denied by default: no flow in force speaks of it", pair);
+    out.reason = is_spare
+                     ? fmt::format("{} is denied: a spare host reaches nobody", pair)
+                     : fmt::format("{} is denied by default: no flow in force speaks of it", pair);
   }
   out.rule = out.rules.front();
 
   for (const Flow& flow : policy.flows)
     if (is_about(flow, policy, universe, question))
-      out.lines.push_back({flow.id, flow.at, text_of(flow, matrix, out)});
+      out.lines.push_back({flow.id, flow.at, text_of(flow, matrix, out, carried)});
   for (const Never& never : policy.nevers)
     if (is_about(never, policy, universe, question))
       out.lines.push_back({never.id, never.at, "says never"});

@@ -28,6 +28,7 @@ struct Question {
   ClassId to = 0;
   TrafficKey key;
   std::uint16_t port = 0;
+  Carriers over = 0xff;  // asked of this family alone: the ends are addresses, not classes
 };
 
 [[nodiscard]] Explanation explain(const Policy& policy, const Matrix& matrix,

@@ -27,21 +27,22 @@ Result<std::string> read_regular_file(const fs::path& path, const std::string& s
     return fail_errno("cannot read " + shown, errno);
   if (!S_ISREG(status.st_mode))
     return fail(ErrorKind::Usage, fmt::format("{} is not a regular file", shown));
+  constexpr std::size_t kBlock = std::size_t{1} << 16;
   std::string text;
-  char block[65536];
-  while (true) {
-    const ssize_t got = ::read(fd.get(), block, sizeof block);
+  std::size_t length = 0;
+  while (length <= kLargestFile) {
+    text.resize(length + kBlock);
+    const ssize_t got = ::read(fd.get(), text.data() + length, kBlock);
     if (got < 0 && errno == EINTR)
       continue;
     if (got < 0)
       return fail_errno("cannot read " + shown, errno);
     if (got == 0)
-      return text;
-    text.append(block, static_cast<std::size_t>(got));
-    if (text.size() > kLargestFile)
-      return fail(ErrorKind::Usage,
-                  fmt::format("{} is larger than {} MiB", shown, kLargestFile >> 20));
+      break;
+    length += static_cast<std::size_t>(got);
   }
+  text.resize(length);
+  return text;
 }
 
 bool is_below(const fs::path& folder, const fs::path& path) {

@@ -21,8 +21,9 @@ inline constexpr std::size_t kLargestFile = std::size_t{16} << 20;
 // Reads a file by its path relative to the site folder. A fake serves tests and the fuzzer.
 using FileReader = std::function<Result<std::string>(const std::string& relative_path)>;
 
-// Regular files of at most kLargestFile inside the folder; symbolic links that lead out of it are
-// refused. The folder need not exist: then every read fails.
+// Regular files inside the folder, of which no more is read than shows that they are larger than
+// kLargestFile; symbolic links that lead out of it are refused. The folder need not exist: then
+// every read fails.
 [[nodiscard]] FileReader folder_reader(std::filesystem::path site_folder);
 // Files from memory.
 [[nodiscard]] FileReader memory_reader(std::map<std::string, std::string> files);

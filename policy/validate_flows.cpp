@@ -139,6 +139,32 @@ void note_one_family(const LiveFlow& live, const std::set<Carriers>& from,
                   to_string(common == kV4 ? Family::V6 : Family::V4)));
 }
 
+// Members of an enforcer share its addresses: what is sent to one of those never leaves the member.
+void warn_of_itself(const LiveFlow& live, const FlowCheck& check) {
+  if (live.from.size() != 1 || live.from != live.to)
+    return;
+  const Class& self = check.universe.classes[live.from.front()];
+  if (self.kind != ClassKind::Enforcer)
+    return;
+  if (!self.has_peers) {
+    check.diagnostics.warning(
+        "to-itself", live.flow->at,
+        fmt::format("flow {} carries nothing: enforcer {} has no other member",
+                    in_backticks(live.flow->id), in_backticks(self.place)));
+    return;
+  }
+  const auto is_to_group = [](const Traffic& term) {
+    return term.key.kind == Kind::Ip && term.key.group;
+  };
+  if (!std::all_of(live.traffic.begin(), live.traffic.end(), is_to_group))
+    check.diagnostics.warning(
+        "to-itself", live.flow->at,
+        fmt::format("of flow {} only what is sent to a group reaches the other member of {}: they "
+                    "have the same addresses",
+                    in_backticks(live.flow->id), in_backticks(self.place)),
+        "`ip` with `to`, as VRRP has it");
+}
+
 using Pairs = std::set<std::pair<ClassId, ClassId>>;
 
 bool is_partition(const FlowCheck& check, ClassId id) {
@@ -190,6 +216,7 @@ void check_carriers(const FlowCheck& check) {
     for (const Name& name : live.flow->services)
       check_service_on(live, name, ends, common_of(from, to), check);
     note_one_family(live, from, to, check.diagnostics);
+    warn_of_itself(live, check);
   }
 }
 

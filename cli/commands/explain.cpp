@@ -103,7 +103,8 @@ Result<int> run(const Settings& settings) {
   if (!to)
     return fail(to.error());
 
-  const policy::Question question{*from, *to, *settings.traffic, settings.port};
+  const auto over = static_cast<policy::Carriers>(from->over & to->over);
+  const policy::Question question{from->cls, to->cls, *settings.traffic, settings.port, over};
   const policy::Explanation told = policy::explain(site->policy, site->matrix, question);
   const std::string text = settings.format == "json"
                                ? explain_json(*site, question, told)

@@ -41,24 +41,23 @@ const CauseLook& look_of(Cause cause) {
   return kCauseLooks[0];
 }
 
-// An enforcer and itself, the outside and the outside: nothing of ours could ever flow there.
-bool is_a_question(const policy::Class& from, const policy::Class& to) {
-  const bool outside =
-      from.kind == policy::ClassKind::External && to.kind == policy::ClassKind::External;
-  return !outside && !(from.kind == policy::ClassKind::Enforcer && from.name == to.name);
+// What is no pair, and the outside and the outside: nothing of ours could ever flow there.
+bool is_a_question(const policy::Universe& universe, policy::ClassId from, policy::ClassId to) {
+  const bool outside = universe.classes[from].kind == policy::ClassKind::External &&
+                       universe.classes[to].kind == policy::ClassKind::External;
+  return !outside && policy::is_pair(universe, from, to);
 }
 
 std::string matrix_text(const compiler::Site& site, const View& view) {
-  const auto& classes = site.matrix.universe.classes;
   std::vector<std::string> names;
-  for (const policy::Class& cls : classes)
+  for (const policy::Class& cls : site.matrix.universe.classes)
     names.push_back(printable(cls.name));
 
   std::size_t open = 0, some = 0;
   std::map<Cause, std::size_t> denied;
   const auto sign = [&](std::size_t from, std::size_t to) {
     const auto a = static_cast<policy::ClassId>(from), b = static_cast<policy::ClassId>(to);
-    if (!is_a_question(classes[a], classes[b]))
+    if (!is_a_question(site.matrix.universe, a, b))
       return Sign{" ", Style::Plain};
     const policy::Cell* cell = site.matrix.find(a, b);
     const std::string flows = what_flows(cell);

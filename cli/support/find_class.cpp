@@ -22,6 +22,15 @@ std::set<policy::ClassId> holders(const policy::Universe& universe,
   return found;
 }
 
+policy::Carriers carriers_of(const policy::Class& cls, const std::vector<Address>& addresses) {
+  std::vector<AddressRange> ranges;
+  for (const Address& address : addresses)
+    ranges.push_back({address, address});
+  policy::Class some = cls;
+  some.addresses = cls.addresses & AddressSet::from(std::move(ranges));
+  return policy::carriers(some);
+}
+
 std::vector<Address> addresses_of(const compiler::Host& host) {
   std::vector<Address> all;
   for (const compiler::Nic& nic : host.nics) {
@@ -33,20 +42,21 @@ std::vector<Address> addresses_of(const compiler::Host& host) {
 
 }  // namespace
 
-Result<policy::ClassId> find_class(const compiler::Site& site, std::string_view text) {
+Result<Found> find_class(const compiler::Site& site, std::string_view text) {
   const policy::Universe& universe = site.matrix.universe;
   if (const auto id = universe.id_of(text))
-    return *id;
+    return Found{*id, policy::carriers(universe.classes[*id])};
 
-  std::set<policy::ClassId> found;
+  std::vector<Address> addresses;
   const auto address = Address::parse(text);
   const auto host = site.inventory.hosts.find(std::string(text));
   if (address)
-    found = holders(universe, {*address});
+    addresses = {*address};
   else if (host != site.inventory.hosts.end())
-    found = holders(universe, addresses_of(host->second));
+    addresses = addresses_of(host->second);
+  const std::set<policy::ClassId> found = holders(universe, addresses);
   if (found.size() == 1)
-    return *found.begin();
+    return Found{*found.begin(), carriers_of(universe.classes[*found.begin()], addresses)};
 
   if (found.size() > 1) {
     std::vector<std::string_view> names;

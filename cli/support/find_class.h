@@ -8,8 +8,13 @@
 
 namespace bulkhead::cli {
 
+struct Found {
+  policy::ClassId cls = 0;
+  policy::Carriers over = 0;  // what the one named has of the class: an address has one family
+};
+
 // A class by its name, an address, or a host of the inventory that has one class only. Errors name
 // the near misses or the several classes.
-[[nodiscard]] Result<policy::ClassId> find_class(const compiler::Site& site, std::string_view text);
+[[nodiscard]] Result<Found> find_class(const compiler::Site& site, std::string_view text);
 
 }  // namespace bulkhead::cli

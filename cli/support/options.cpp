@@ -170,12 +170,19 @@ Status ask_icmp(Settings& settings, const std::string& value) {
 }
 
 Status ask_ip(Settings& settings, const std::string& value) {
-  const auto protocol = number<std::uint8_t>(value);
+  const std::string_view text = value;
+  const std::size_t slash = text.find('/');
+  const auto protocol = number<std::uint8_t>(text.substr(0, slash));
   if (!protocol)
     return wrong("--ip", value, "an IP protocol is a number from 0 to 255");
   if (Status asked = ask(settings, policy::Kind::Ip, 0); !asked)
     return asked;
   settings.traffic->protocol = *protocol;
+  if (slash == std::string_view::npos)
+    return {};
+  settings.traffic->group = Address::parse(text.substr(slash + 1));
+  if (!settings.traffic->group)
+    return wrong("--ip", value, "a group is an address: 112/224.0.0.18");
   return {};
 }
 
@@ -192,6 +199,16 @@ Status set_switch(Settings& settings, const std::string&) {
 template <std::vector<std::string> Settings::*member>
 Status add_list(Settings& settings, const std::string& value) {
   append(settings.*member, value);
+  return {};
+}
+Status set_output(Settings& settings, const std::string& value) {
+  settings.output = value == "-" ? "" : value;  // as other programs have it: stdout
+  return {};
+}
+Status set_evidence(Settings& settings, const std::string& value) {
+  if (value == "-")
+    return wrong("--evidence", value, "name a file: stdout is for the answer");
+  settings.evidence = value;
   return {};
 }
 Status set_ssh(Settings& settings, const std::string& value) {
@@ -214,7 +231,7 @@ constexpr Option kOptions[] = {
     {"udp", 0, "PORT", "", ask_port<Kind::Udp>},
     {"sctp", 0, "PORT", "", ask_port<Kind::Sctp>},
     {"icmp", 0, "QUERY", "echo, timestamp or address-mask", ask_icmp},
-    {"ip", 0, "PROTOCOL", "an IP protocol by its number", ask_ip},
+    {"ip", 0, "PROTOCOL", "an IP protocol by its number; to a group: 112/224.0.0.18", ask_ip},
     {"dhcp", 0, "", "", ask_kind<Kind::Dhcp>},
     {"roce", 0, "", "RoCEv2 (UDP 4791)", ask_kind<Kind::Roce>},
     {"ib", 0, "", "verbs over InfiniBand", ask_kind<Kind::Ib>},
@@ -235,9 +252,9 @@ constexpr Option kOptions[] = {
      set_switch<&Settings::sudo>},
     {"format", 0, "FORMAT", "", set_text<&Settings::format>},
     {"output", 'o', "PATH", "write the answer there, whole or not at all; default: stdout",
-     set_text<&Settings::output>},
+     set_output},
     {"evidence", 0, "PATH", "write what every end saw of every try there, a JSON line each",
-     set_text<&Settings::evidence>},
+     set_evidence},
     {"quiet", 'q', "", "only errors on stderr", set_switch<&Settings::quiet>},
     {"verbose", 'v', "", "all lines, none summed up", set_switch<&Settings::verbose>},
     {"color", 0, "WHEN", "auto, always or never; NO_COLOR is obeyed", set_color},

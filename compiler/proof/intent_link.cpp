@@ -91,11 +91,19 @@ void LinkIntents::find_legs(const Site& site, const EnforcerView& view) {
       continue;
     const Diagram here = legs_.at(interface_name(leg.interface));
     on_v6_legs_ = space_.unite(on_v6_legs_, here);
-    Diagram speakers = link_local_;
+    // A host asks from any address that it has there (RFC 4861 7.2.2).
+    AddressSet bound;
     if (leg.v6)
-      speakers = space_.unite(
-          speakers, all_of({space_.equal(Field::Family, kIpv6),
-                            space_.in(Field::Source6, values(leg.v6->prefix().range()))}));
+      bound.add(leg.v6->prefix().range());
+    for (const LegBinding& binding : view.bindings)
+      if (binding.interface == leg.interface)
+        bound = bound | of_family(site.matrix.universe.classes[binding.cls].addresses, Family::V6);
+    std::vector<ValueRange> sources;
+    for (const AddressRange& range : bound)
+      sources.push_back(values(range));
+    const Diagram speakers =
+        space_.unite(link_local_, all_of({space_.equal(Field::Family, kIpv6),
+                                          space_.in(Field::Source6, std::move(sources))}));
     speaking_ = space_.unite(speaking_, all_of({here, speakers, neighbour_}));
   }
 }

@@ -258,12 +258,9 @@ class Table {
       }
       if ((enforcer_.legs[leg].families & ir::bit(Family::V6)) == 0)
         continue;
-      std::string speakers = "::, fe80::/10";
-      for (const auto& prefix : enforcer_.legs[leg].on_link)
-        if (prefix.family() == Family::V6)
-          speakers += ", " + nft_range(prefix.range());
       std::vector<std::string> rules{
-          std::string(kNeighbour) + "ip6 saddr { " + speakers + " } accept comment \"link\"",
+          std::string(kNeighbour) + "ip6 saddr { " + speakers(enforcer_.legs[leg]) +
+              " } accept comment \"link\"",
           std::string(kListener) + "ip6 saddr { ::, fe80::/10 } accept comment \"link\""};
       for (auto& rule : link_rules(leg, Family::V6, true))
         rules.push_back(std::move(rule));
@@ -275,6 +272,23 @@ class Table {
     verdict_map("bh_link6", "ifname", dispatch6);
     has_link4_ = !dispatch4.empty();
     has_link6_ = !dispatch6.empty();
+  }
+
+  // Who may speak neighbour discovery on a leg. A host may ask from any address it has there, also
+  // from one outside the link's own prefixes (RFC 4861 7.2.2).
+  static std::string speakers(const ir::Leg& leg) {
+    std::vector<AddressRange> ranges;
+    for (const Prefix& prefix : leg.on_link)
+      ranges.push_back(prefix.range());
+    for (const ir::SourceRange& source : leg.sources)
+      ranges.push_back(source.range);
+    std::string out = "::, fe80::/10";
+    // Without those two: nft 1.0.6 refuses intervals that overlap.
+    const AddressSet always{Prefix::parse("::/128")->range(), Prefix::parse("fe80::/10")->range()};
+    const AddressSet all = AddressSet::from(std::move(ranges)) - always;
+    for (const AddressRange& range : of_family(all, Family::V6))
+      out += ", " + nft_range(range);
+    return out;
   }
 
   std::string dispatch_to(std::string_view kind, Index leg) const {

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "policy/support/text.h"
+
 namespace bulkhead {
 
 namespace {
@@ -29,6 +31,28 @@ Look look_of(Severity severity) {
   return {"note", "\033[1;36m"};
 }
 
+bool is_continuation(char c) {  // of a UTF-8 sequence
+  return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
+}
+
+// As many bytes, with '?' for each of a control character and for what is not UTF-8: a terminal
+// would obey the one and choke on the other.
+std::string printable_bytes(std::string_view line) {
+  std::string out(line);
+  for (std::size_t bad = first_bad_utf8(out); bad != std::string::npos; bad = first_bad_utf8(out))
+    out[bad] = '?';
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto c = static_cast<unsigned char>(out[i]);
+    if (c == '\t')
+      out[i] = ' ';
+    else if (c < 0x20 || c == 0x7f)
+      out[i] = '?';
+    else if (c == 0xc2 && static_cast<unsigned char>(out[i + 1]) < 0xa0)  // U+0080 to U+009F
+      out[i] = out[i + 1] = '?';
+  }
+  return out;
+}
+
 // The part of the line around the column, printable, and where the caret goes in it.
 struct Excerpt {
   std::string text;
@@ -40,21 +64,19 @@ Excerpt excerpt(std::string_view line, std::uint32_t column) {
   std::size_t start = 0;
   if (line.size() > kShownWidth && at > kShownWidth / 2)
     start = at - kShownWidth / 2;
-  // Never begin inside a UTF-8 sequence.
-  while (start > 0 && (static_cast<unsigned char>(line[start]) & 0xc0) == 0x80)
+  // Never begin inside a UTF-8 sequence, which has three bytes after its first.
+  for (int i = 0; i < 3 && start > 0 && is_continuation(line[start]); ++i)
     --start;
   Excerpt out;
   if (start > 0)
     out.text = "...";
   std::size_t end = std::min(line.size(), start + kShownWidth);
-  while (end < line.size() && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80)
+  for (int i = 0; i < 3 && end < line.size() && is_continuation(line[end]); ++i)
     ++end;
-  for (std::size_t i = start; i < end; ++i) {
-    const auto c = static_cast<unsigned char>(line[i]);
-    if (i == at)
-      out.caret = out.text.size();
-    out.text += c == '\t' ? ' ' : (c < 0x20 || c == 0x7f) ? '?' : line[i];
-  }
+  const std::string shown = printable_bytes(line.substr(start, end - start));
+  if (at < end)
+    out.caret = out.text.size() + (at - start);
+  out.text += shown;
   if (at >= end)
     out.caret = out.text.size();
   if (end < line.size())
@@ -62,7 +84,7 @@ Excerpt excerpt(std::string_view line, std::uint32_t column) {
   // The caret stands under a character: count code points before it, not bytes.
   out.caret = static_cast<std::size_t>(
       std::count_if(out.text.begin(), out.text.begin() + static_cast<std::ptrdiff_t>(out.caret),
-                    [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+                    [](char c) { return !is_continuation(c); }));
   return out;
 }
 

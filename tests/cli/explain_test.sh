@@ -21,3 +21,17 @@ ask --from red --to blue --icmp echo --format json
 said '"action": "deny"'
 expect 2 explain "$sites/two-tenants" --from 10.3.0.99 --to red --tcp 22
 told 'in no class'
+
+# An address has one family, whatever its class has.
+ask --from 10.1.0.11 --to 10.3.0.11 --tcp 2049
+said 'ALLOWED'
+ask --from 10.1.0.11 --to fd00:3::11 --tcp 2049
+said 'DENIED'
+said 'nothing carries it'
+ask --from fd00:1::11 --to fd00:1::12 --icmp timestamp
+said 'DENIED'
+said 'nothing carries it'
+ask --from red --to storage --ip 112/224.0.0.18
+said 'ip 112 to 224.0.0.18'
+expect 2 explain "$sites/two-tenants" --from red --to blue --ip 112/here
+told '112/224.0.0.18'

@@ -5,6 +5,9 @@
 
 #include <filesystem>
 
+#include "compiler/ir.h"
+#include "compiler/probe_book.h"
+#include "compiler/targets/nftables.h"
 #include "tests/unit/compiler/site_text.h"
 
 namespace bulkhead {
@@ -101,6 +104,41 @@ e2 = { segment = "s2", v4 = "10.2.0.1/24" }
   EXPECT_EQ(covered(site, "enforcer:fw", "s2").cause, Cause::Rule);
   EXPECT_EQ(covered(site, "s1", "s1").cause, Cause::None);
   EXPECT_THAT(bindings(site, "fw"), ElementsAre("s1@e1", "s2@e2"));
+}
+
+// A pair whose policy silences VRRP would have two masters.
+TEST(Coverage, MembersOfAnEnforcerSpeakToEachOtherWhereAFlowSaysSo) {
+  const std::string vrrp = "[service.vrrp]\nip = 112\nto = [\"224.0.0.18\"]\n" +
+                           flow("VR", "enforcer:fw", "enforcer:fw", "allow", "vrrp");
+  const auto pair = [&](const std::string& members) {
+    return site_with({{"s1"}, {"s2"}},
+                     "[enforcer.fw]\nkind = \"router\"\nmembers = " + members + R"(
+[enforcer.fw.legs]
+e1 = { segment = "s1", v4 = "10.1.0.1/24" }
+e2 = { segment = "s2", v4 = "10.2.0.1/24" }
+)",
+                     vrrp);
+  };
+  const auto site = pair("[\"fw-a\", \"fw-b\"]");
+  EXPECT_THAT(findings(site), IsEmpty()) << rendered(site);
+  const auto fw = id(site, "enforcer:fw");
+  const policy::Cell* cell = site.matrix.find(fw, fw);
+  ASSERT_NE(cell, nullptr);
+  EXPECT_THAT(cell->pieces, testing::SizeIs(1));
+  EXPECT_EQ(covered(site, "enforcer:fw", "enforcer:fw").cause, Cause::Rule);
+  const std::string text =
+      compiler::nftables(compiler::ir::make_enforcer(site, site.coverage.views.at(0))).text;
+  EXPECT_THAT(text, HasSubstr("from enforcer:fw peer"));
+  EXPECT_THAT(text, HasSubstr("meta l4proto 112 counter accept comment \"VR\""));
+
+  const auto& unprobed = compiler::make_probe_book(site, {}).unprobed;
+  EXPECT_TRUE(std::any_of(unprobed.begin(), unprobed.end(), [&](const auto& left_out) {
+    return left_out.from == fw && left_out.to == fw && !left_out.vacuous;
+  })) << "what nobody can probe is not said to be as intended";
+
+  const auto alone = pair("[\"fw-a\"]");
+  EXPECT_THAT(findings(alone), ElementsAre(testing::StartsWith("warning to-itself")));
+  EXPECT_EQ(alone.matrix.find(fw, fw), nullptr);
 }
 
 // handed A07: what stays on one L2 passes no router; the promise is refused, not believed.

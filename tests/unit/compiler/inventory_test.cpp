@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "compiler/inventory_checks.h"
+#include "compiler/placement.h"
 #include "tests/unit/compiler/site_text.h"
 
 namespace bulkhead {
@@ -133,6 +134,10 @@ TEST(Inventory, MistakesAreToldAtTheirLine) {
        "error interface-name inventory.toml:12"},
       {"[host.h]\nnic.\"e*\" = { segment = \"red-fe\", v4 = \"10.1.0.5\" }\n",
        "error interface-name inventory.toml:12"},
+      {"[host.h]\nnic.lo = { segment = \"red-fe\", v4 = \"10.1.0.5\" }\n",
+       "error interface-name inventory.toml:12"},
+      {"[host.h]\nnic.all = { segment = \"red-fe\", v4 = \"10.1.0.5\" }\n",
+       "error interface-name inventory.toml:12"},
       {"[host.h]\nnic.e0 = { segment = \"red-fe\", v4 = \"10.1.0.5/24\" }\n",
        "error bad-address inventory.toml:12"},
       {"[host.h]\nnic.e0 = { segment = \"red-fe\", v4 = \"fd00:1::5\" }\n",
@@ -256,6 +261,49 @@ nic.e0 = { segment = "b", v4 = "10.0.0.5" }
   EXPECT_TRUE(site.ok()) << rendered(site);
 }
 
+TEST(Inventory, LegsAreNotCalledAsTheKernelCallsOthers) {
+  for (const std::string name : {"lo", "all", "default"}) {
+    std::string facts(kEnforcer);
+    facts.replace(facts.find("w0 ="), 2, name);
+    EXPECT_THAT(findings(site_of(std::string(kPolicy), facts + std::string(kWorker))),
+                testing::Contains("error interface-name inventory.toml:7"))
+        << name;
+  }
+}
+
+TEST(Inventory, ForeignRulesetsStayFilesOfTheSite) {
+  const auto with_foreign = [](const std::string& text) {
+    std::string facts(kEnforcer);
+    facts.replace(facts.find("kind"), 0, "foreign = [\"f.nft\"]\n");
+    return findings(site_of(std::string(kPolicy), facts + std::string(kWorker), {{"f.nft", text}}));
+  };
+  EXPECT_THAT(with_foreign("table ip nat { # include \"x\"\n"
+                           "  chain include-not { } comment \"include\"\n}\n"),
+              IsEmpty());
+  for (const std::string before : {"", "table ip t { ", "flush ruleset; ", "7", "-"})
+    EXPECT_THAT(with_foreign("# ours\n" + before + "include \"/etc/shadow\"\n"),
+                ElementsAre("error foreign-include f.nft:2"))
+        << before;
+}
+
+TEST(Inventory, WhatSshWouldTakeForAnOptionIsNoDestination) {
+  for (const char* ssh : {"-oProxyCommand=touch /tmp/x", "a b"})
+    EXPECT_THAT(findings(with(std::string(kWorker) + "[host.h]\nssh = \"" + ssh + R"("
+nic.e0 = { segment = "red-fe", v4 = "10.1.0.5" }
+)")),
+                ElementsAre("error bad-ssh inventory.toml:11"))
+        << ssh;
+}
+
+TEST(Inventory, ALegIsAHostOfItsNetwork) {
+  std::string facts(kEnforcer);
+  facts.replace(facts.find("10.1.0.1/24"), 11, "10.1.0.0/24");
+  facts.replace(facts.find("203.0.113.2/29"), 14, "203.0.113.7/29");
+  EXPECT_THAT(
+      findings(site_of(std::string(kPolicy), facts + std::string(kWorker))),
+      ElementsAre("error leg-address inventory.toml:4", "error leg-address inventory.toml:7"));
+}
+
 TEST(Inventory, GatewaysNeedALegWithAnAddressOfEachFamily) {
   std::string no_leg(kEnforcer);
   no_leg.erase(no_leg.find("r1 ="), no_leg.find("b0 =") - no_leg.find("r1 ="));
@@ -314,6 +362,39 @@ TEST(Inventory, NftsWildcardIsNoInterface) {
   const auto site = site_of(std::string(kPolicy), facts + std::string(kWorker));
   EXPECT_THAT(findings(site), testing::Contains("error interface-name inventory.toml:7"));
   EXPECT_THAT(rendered(site), HasSubstr("name each interface"));
+}
+
+// A spare host reaches nobody, also where its segment is known by its prefix alone.
+TEST(Universe, ASpareHostBehindOthersIsNotOfTheirClass) {
+  const auto site = with(std::string(kWorker) + R"([host.idle]
+state = "spare"
+nic.e0 = { segment = "pods", v4 = "10.244.3.4" }
+)");
+  ASSERT_TRUE(site.ok()) << rendered(site);
+  const policy::Universe& universe = site.matrix.universe;
+  const Address idle = *Address::parse("10.244.3.4");
+  EXPECT_FALSE(universe.find("pods")->addresses.contains(idle));
+  EXPECT_TRUE(universe.find("pods")->addresses.contains(succ(idle)));
+  const policy::Class* spare = universe.find("pods!spare");
+  ASSERT_NE(spare, nullptr);
+  EXPECT_EQ(spare->kind, policy::ClassKind::Spare);
+  EXPECT_EQ(spare->addresses, (AddressSet{{idle, idle}}));
+  const auto& bindings = site.coverage.views.at(0).bindings;
+  EXPECT_TRUE(std::any_of(bindings.begin(), bindings.end(), [&](const auto& binding) {
+    return binding.cls == id(site, "pods!spare") && binding.interface == "r0";
+  })) << "known on the leg of its workers, or it would be anybody's";
+}
+
+TEST(Universe, PlacesBehindAWorkerAreNotThoseOfListedHosts) {
+  const auto site = with(std::string(kWorker) + R"([host.idle]
+state = "spare"
+nic.e0 = { segment = "pods", v4 = "10.244.1.10" }
+)");
+  ASSERT_TRUE(site.ok()) << rendered(site);
+  const auto placed =
+      compiler::place_behind(site.policy.segments.at("pods"), site.policy, site.inventory);
+  ASSERT_EQ(placed.size(), 1U);
+  EXPECT_EQ(placed[0].address.str(), "10.244.1.11");
 }
 
 TEST(Universe, AStandInIsOfTheClassOfItsHost) {

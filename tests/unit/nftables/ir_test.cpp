@@ -109,6 +109,21 @@ TEST(IntermediateForm, RuleIdsKeepSetsApart) {
   EXPECT_EQ(enforcer_of(site).sets.size(), 2U);
 }
 
+// A host with an address outside the link's own prefixes asks for its gateway from it.
+TEST(Nftables, WhoeverIsBoundToALegMayAskForNeighboursThere) {
+  const std::string text = Sketch()
+                               .leg("wan", {"2001:db8::2/64"})
+                               .leg("lan", {"fd00:1::1/64"})
+                               .cls("external:world", "wan", {"2001:db8:ffff::/48"})
+                               .cls("a", "lan", {"fd00:1::11"})
+                               .nft();
+  EXPECT_NE(text.find("ip6 saddr { ::, fe80::/10, 2001:db8::/64, 2001:db8:ffff::/48 } accept"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("ip6 saddr { ::, fe80::/10, fd00:1::/64 } accept"), std::string::npos)
+      << text;
+}
+
 TEST(IntermediateForm, ADestinationIsBoundToItsLeg) {
   const auto site = two_legs()
                         .cls("a", "l0", {"10.0.0.2"})

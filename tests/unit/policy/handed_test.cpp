@@ -109,6 +109,12 @@ TEST(Handed, E06_AnEmptyListIsNobodyWithAWarning) {
     EXPECT_TRUE(cell.everything);  // of open segments; no flow says anything
 }
 
+TEST(Handed, AnEnforcerAloneHasNobodyToSpeakTo) {
+  const Checked checked = check_base(flow("F", "\"enforcer:fw\"", "\"enforcer:fw\"", "[\"ssh\"]"));
+  EXPECT_THAT(checked.codes(), ElementsAre("to-itself"));
+  EXPECT_FALSE(checked.diagnostics.has_errors());
+}
+
 TEST(Handed, E06_ALabelThatNobodyCarriesHereIsNobody) {
   const Checked checked = check_base(flow("F", "\"nfs.web\"", "\"blue-a\"", "[\"ssh\"]"));
   EXPECT_THAT(checked.codes(), ElementsAre("empty-selection"));
