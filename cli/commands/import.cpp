@@ -15,7 +15,7 @@ namespace {
 Result<int> run(const Settings& settings) {
   const std::filesystem::path path(settings.arguments.front());
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  const std::string prefix = path.has_parent_path() ? folder.string() + "/" : "";
+  const std::string prefix = path.has_parent_path() ? (folder / "").string() : "";
   SourceMap sources;
   Diagnostics diagnostics;
   std::vector<policy::Flow> flows;

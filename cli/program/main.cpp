@@ -1,10 +1,13 @@
-#include <fmt/format.h>
+#include <fcntl.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <string>
 #include <vector>
 
+#include "cli/support/answer.h"
 #include "cli/support/command_line.h"
 #include "cli/support/exit_code.h"
 #include "cli/support/interrupt.h"
@@ -13,9 +16,19 @@ namespace {
 
 using namespace bulkhead;
 
+// Nothing can be said where stderr cannot be written, but the exit code still can.
 int report(const Error& error) {
-  fmt::print(stderr, "bulkhead: {}\n", error.message);
+  std::fputs(("bulkhead: " + error.message + "\n").c_str(), stderr);
   return cli::exit_code(error);
+}
+
+// A program started with a standard stream closed would give its number to the first file that it
+// opens, and then write messages into that. Opened the wrong way round, so that reading or writing
+// it still fails.
+void hold_standard_streams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+      (void)::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 int run(std::vector<std::string> words) {
@@ -23,8 +36,9 @@ int run(std::vector<std::string> words) {
   if (!line)
     return report(line.error());
   if (line->help) {
-    fmt::print("{}", line->verb ? cli::help_page(*line->verb) : cli::help_page());
-    return cli::kExitOk;
+    const Status written =
+        cli::answer({}, line->verb ? cli::help_page(*line->verb) : cli::help_page());
+    return written ? cli::kExitOk : report(written.error());
   }
   cli::catch_interrupts();
   const Result<int> done = line->verb->run(line->settings);
@@ -34,6 +48,7 @@ int run(std::vector<std::string> words) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  hold_standard_streams();
   try {
     return run({argv + 1, argv + argc});
   } catch (const std::exception& failure) {

@@ -108,6 +108,8 @@ void conclude(Report& report, const ReportOptions& options) {
     else if (finding == Finding::Inconclusive || finding == Finding::Silent)
       add(undecided, finding, count);
   }
+  if (report.probes == 0)
+    undecided += fmt::format("{}nothing was probed", undecided.empty() ? "" : ", ");
   if (report.coverage_percent < report.min_coverage)
     undecided += fmt::format("{}coverage {:.1f} % of the asked {} %", undecided.empty() ? "" : ", ",
                              report.coverage_percent, report.min_coverage);

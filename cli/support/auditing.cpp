@@ -2,18 +2,50 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <fstream>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
 #include <random>
 
 #include "cli/report/formats.h"
 #include "cli/support/answer.h"
 #include "cli/support/interrupt.h"
+#include "cli/support/output_file.h"
 #include "cli/support/progress.h"
 #include "cli/support/site_argument.h"
+#include "compiler/probe_tags.h"
 #include "scenarios/audit.h"
 
 namespace bulkhead::cli {
+namespace {
+
+bool is_same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
+  std::error_code absent;
+  return !a.empty() && (std::filesystem::equivalent(a, b, absent) ||
+                        std::filesystem::absolute(a, absent).lexically_normal() ==
+                            std::filesystem::absolute(b, absent).lexically_normal());
+}
+
+// A tag that no probe could carry is a slip of the pen, and would ask for nothing.
+Status check_tags(const compiler::Site& site, const Settings& settings) {
+  const std::set<std::string> known = compiler::probe_tags(site);
+  for (const auto* asked : {&settings.include, &settings.exclude}) {
+    for (const std::string& tag : *asked) {
+      if (known.contains(tag))
+        continue;
+      const std::string hint = did_you_mean(tag, {known.begin(), known.end()});
+      return fail(
+          ErrorKind::Usage,
+          fmt::format("no probe of this site can have tag `{}`: {}", printable(tag),
+                      hint.empty() ? "a tag is a class, a segment, a tenant, a transport, a "
+                                     "family, a rule, `allow` or `deny`"
+                                   : hint));
+    }
+  }
+  return {};
+}
+
+}  // namespace
 
 std::string made_up_run() {
   constexpr std::string_view kAlphabet = "abcdefghijkmnpqrstuvwxyz23456789";
@@ -38,11 +70,17 @@ Result<int> run_audit(const Settings& settings, Scope scope) {
   if (!site)
     return fail(site.error());
 
-  std::ofstream evidence;
+  if (Status known = check_tags(*site, settings); !known)
+    return fail(known.error());
+
+  std::optional<OutputFile> evidence;
   if (!settings.evidence.empty()) {
-    evidence.open(settings.evidence, std::ios::binary | std::ios::trunc);
-    if (!evidence)
-      return fail_errno("write " + settings.evidence, errno);
+    if (is_same_file(settings.output, settings.evidence))
+      return fail(ErrorKind::Usage, "--output and --evidence name the same file");
+    auto opened = OutputFile::open(settings.evidence);
+    if (!opened)
+      return fail(opened.error());
+    evidence.emplace(std::move(*opened));
   }
 
   Progress progress(!settings.quiet);
@@ -63,14 +101,18 @@ Result<int> run_audit(const Settings& settings, Scope scope) {
   options.conduct.progress = [&](std::size_t done, std::size_t total) {
     progress.update(done, total);
   };
-  if (evidence.is_open())
-    options.conduct.evidence_line = [&](const std::string& line) { evidence << line << '\n'; };
+  if (evidence)
+    options.conduct.evidence_line = [&](const std::string& line) {
+      evidence->append(line);
+      evidence->append("\n");
+    };
   options.stage = [&](const std::string& stage) { progress.stage(stage); };
 
   const auto result = scenarios::audit(*site, options);
   progress.clear();
-  if (evidence.is_open() && !evidence.flush())
-    return fail_errno("write " + settings.evidence, errno);
+  if (evidence)
+    if (Status written = evidence->finish(); !written)
+      return fail(written.error());
   if (!result)
     return fail(result.error());
 
@@ -84,7 +126,7 @@ Result<int> run_audit(const Settings& settings, Scope scope) {
       !written)
     return fail(written.error());
   if (!settings.output.empty() && !settings.quiet)
-    fmt::print(stderr, "exit {}: {}\n", report.exit_code, report.conclusion);
+    std::fputs(fmt::format("exit {}: {}\n", report.exit_code, report.conclusion).c_str(), stderr);
   return report.exit_code;
 }
 

@@ -12,7 +12,7 @@
 #include <set>
 #include <sstream>
 
-#include "policy/support/handle.h"
+#include "cli/support/output_file.h"
 
 namespace bulkhead::cli {
 namespace {
@@ -36,31 +36,6 @@ class Scratch {
  private:
   fs::path path_;
 };
-
-// "DIR/NAME" -> "DIR/.NAME.XXXXXX", on the same file system, so that rename(2) is atomic.
-std::string scratch_template(fs::path path) {
-  if (!path.has_filename())
-    path = path.parent_path();  // "out/" means "out"
-  return (path.parent_path() / ("." + path.filename().string() + ".XXXXXX")).string();
-}
-
-Status write_all(int fd, std::string_view text, const fs::path& path) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written < 0)
-      return fail_errno("write " + path.string(), errno);
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
-}
-
-mode_t default_mode(mode_t all) {
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  return all & ~mask;
-}
 
 // Every string of the document: a manifest names its files as keys or values.
 void collect_strings(const nlohmann::json& value, std::set<std::string>& into) {
@@ -96,6 +71,18 @@ Result<std::string> stranger_in(const fs::path& folder) {
 
 }  // namespace
 
+std::string scratch_template(fs::path path) {
+  if (!path.has_filename())
+    path = path.parent_path();  // "out/" means "out"
+  return (path.parent_path() / ("." + path.filename().string() + ".XXXXXX")).string();
+}
+
+mode_t default_mode(mode_t all) {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return all & ~mask;
+}
+
 Result<std::string> read_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in)
@@ -106,25 +93,11 @@ Result<std::string> read_file(const fs::path& path) {
 }
 
 Status write_file(const fs::path& path, const std::string& text) {
-  // A device or a pipe cannot be replaced by renaming, and needs not be.
-  std::error_code none;
-  if (fs::exists(path, none) && !fs::is_regular_file(path, none)) {
-    const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (!fd)
-      return fail_errno("open " + path.string(), errno);
-    return write_all(fd.get(), text, path);
-  }
-  std::string name = scratch_template(path);
-  const UniqueFd fd(::mkostemp(name.data(), O_CLOEXEC));
-  if (!fd)
-    return fail_errno("write beside " + path.string(), errno);
-  Scratch scratch(name);
-  if (Status written = write_all(fd.get(), text, path); !written)
-    return written;
-  if (::fchmod(fd.get(), default_mode(0666)) != 0 || ::rename(name.c_str(), path.c_str()) != 0)
-    return fail_errno("write " + path.string(), errno);
-  scratch.keep();
-  return {};
+  auto file = OutputFile::open(path);
+  if (!file)
+    return fail(file.error());
+  file->append(text);
+  return file->finish();
 }
 
 Status write_folder(const fs::path& folder, const std::vector<compiler::Artifact>& files) {

@@ -2,6 +2,8 @@
 // after a failure the old: everything is written beside it first and then renamed.
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -10,6 +12,11 @@
 #include "policy/support/result.h"
 
 namespace bulkhead::cli {
+
+// "DIR/NAME" -> "DIR/.NAME.XXXXXX", on the same file system, so that rename(2) is atomic.
+[[nodiscard]] std::string scratch_template(std::filesystem::path path);
+// `all` without what the umask takes.
+[[nodiscard]] mode_t default_mode(mode_t all);
 
 Status write_file(const std::filesystem::path& path, const std::string& text);
 

@@ -27,6 +27,10 @@ void catch_interrupts() {
   sigaction(SIGTERM, &action, nullptr);
   // An agent or a pager that goes away is an error code for us, not the end of the program.
   std::signal(SIGPIPE, SIG_IGN);  // NOLINT(cert-err33-c)
+  // So is a file as large as it may be. Not ignored, which what we start would inherit.
+  action.sa_handler = [](int) {};
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGXFSZ, &action, nullptr);
 }
 
 const std::atomic<bool>& interrupted() {

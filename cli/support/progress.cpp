@@ -67,8 +67,8 @@ void Progress::draw(const std::string& text) {
   last_drawn_ = std::chrono::steady_clock::now();
   drawn_ = true;
   const int width = terminal_width(STDERR_FILENO);
-  fmt::print(stderr, "\r\033[K{}",
-             shorten(text, static_cast<std::size_t>(std::max(width - 1, 10))));
+  const std::string line = shorten(text, static_cast<std::size_t>(std::max(width - 1, 10)));
+  std::fputs(("\r\033[K" + line).c_str(), stderr);
   std::fflush(stderr);
 }
 

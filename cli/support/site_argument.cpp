@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -35,13 +36,29 @@ compiler::Site load_site(const Settings& settings) {
   return site;
 }
 
+// A file that is wrong from top to bottom has a mistake a line, and nobody reads on. Errors go
+// first into what is shown, so that warnings before them never hide them.
 std::string diagnostics_text(const compiler::Site& site, const Settings& settings) {
+  constexpr std::size_t kMostShown = 200;
   const bool color = use_color(settings.color, STDERR_FILENO);
+  std::size_t errors_left = std::min(kMostShown, site.diagnostics.error_count());
+  std::size_t others_left = kMostShown - errors_left;
+  std::size_t hidden = 0;
   std::string text;
   for (const Diagnostic& diagnostic : site.diagnostics.all()) {
-    if (shows(settings, diagnostic.severity))
-      text += render(diagnostic, site.sources, color);
+    if (!shows(settings, diagnostic.severity))
+      continue;
+    std::size_t& left = diagnostic.severity == Severity::Error ? errors_left : others_left;
+    if (left == 0) {
+      ++hidden;
+      continue;
+    }
+    --left;
+    text += render(diagnostic, site.sources, color);
   }
+  if (hidden > 0)
+    text += fmt::format("{} more: `bulkhead check {} --format json` lists all\n", hidden,
+                        printable(settings.arguments.front()));
   return text;
 }
 

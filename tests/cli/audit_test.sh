@@ -14,6 +14,10 @@ for what in '"schema": "bulkhead.report/1"' '"made": "lab"' '"exit": 0' '"Leak":
   grep -qF "$what" report.json || fail "report.json lacks $what"
 done
 grep -q '"schema":"bulkhead.evidence/1"' evidence.jsonl || fail "no evidence"
+mkdir disk
+(ulimit -f 16 && expect 3 audit "$sites/two-tenants" --on lab --run "$run" --evidence disk/evidence.jsonl)
+told 'evidence.jsonl: File too large'
+[ -z "$(ls -A disk)" ] || fail "half an evidence left: $(ls -A disk)"
 [ "$(netns_of "$run")" = 0 ] || fail "namespaces left behind"
 
 expect 0 audit "$sites/two-tenants" --on lab --include red --color never
@@ -21,7 +25,9 @@ head -1 out | grep -q ' LAB  two-tenants' || fail "the first line does not say l
 said 'exit 0: as intended'
 
 # Too little asked for.
-expect 4 audit "$sites/two-tenants" --on lab --include nosuchtag
+expect 4 audit "$sites/two-tenants" --on lab --include tcp --exclude tcp --min-coverage 0
+said 'nothing was probed'
+expect 2 audit "$sites/two-tenants" --on lab --include nosuchtag
 # Time that is up before the first round, and in the middle of one.
 expect 4 audit "$sites/gpu-pod" --on lab --timeout 1 -q
 cp -r "$sites/two-tenants" slow
@@ -33,6 +39,8 @@ said 'time was up'
 [ "$(netns_of "$run")" = 0 ] || fail "namespaces left behind"
 
 # A lab that stays: probed as it stands, broken, and probed again.
+# A full disk cut the record of an earlier try: it stands for nothing.
+mkdir -p /run/bulkhead && : >"/run/bulkhead/bh-two-tenants-$run.json"
 expect 0 lab up "$sites/two-tenants" --run "$run"
 said "run $run"
 trap '"$bulkhead" lab down "$sites/two-tenants" --run "$run" -q 2>/dev/null || true; rm -rf "$work"' EXIT
