@@ -59,7 +59,8 @@ Json to_json(const LabRecord& record) {
           {"persistent", record.persistent}};
 }
 
-// A record that cannot be read is another program's, or was cut by a full disk: not ours to act on.
+// A record that cannot be read is another program's, or was cut by a full disk: it names nothing
+// that could be removed.
 std::optional<LabRecord> from_file(const fs::path& path) {
   std::ifstream file(path);
   const Json json = Json::parse(file, nullptr, false);
@@ -74,6 +75,19 @@ std::optional<LabRecord> from_file(const fs::path& path) {
   } catch (const Json::exception&) {
     return std::nullopt;
   }
+}
+
+// Whole, or not there at all: a record cut by a full disk would hold its name for ever.
+Status write_beside(const fs::path& fresh, const LabRecord& record) {
+  const std::string text = to_json(record).dump();
+  const UniqueFd file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  const ssize_t written = file ? ::write(file.get(), text.data(), text.size()) : -1;
+  if (written == static_cast<ssize_t>(text.size()))
+    return {};
+  const int error = written < 0 ? errno : ENOSPC;
+  if (file)
+    ::unlink(fresh.c_str());
+  return fail_errno("write " + fresh.string(), error);
 }
 
 }  // namespace
@@ -123,32 +137,41 @@ bool owner_lives(const LabRecord& record) {
 
 Status write_record(const LabRecord& record) {
   const fs::path path = record_path(record.name);
+  const fs::path fresh = fmt::format("{}.{}", path.string(), ::getpid());
+  int error = ENOENT;
   for (int attempt = 0; attempt < 3; ++attempt) {
-    // Another lab's end removes the empty folder; between our two calls it may be gone again.
+    // Another lab's end removes the empty folder; between our calls it may be gone again.
     if (::mkdir(kStateFolder, 0755) != 0 && errno != EEXIST)
       return fail_errno(std::string("make ") + kStateFolder, errno);
-    const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-    if (!file && errno == ENOENT)
-      continue;
-    if (!file && errno == EEXIST)
+    if (Status written = write_beside(fresh, record); !written) {
+      if (::access(kStateFolder, F_OK) != 0)
+        continue;
+      ::rmdir(kStateFolder);  // unless others have theirs in it
+      return written;
+    }
+    // Of two who want the name one gets it.
+    error = ::link(fresh.c_str(), path.c_str()) == 0 ? 0 : errno;
+    ::unlink(fresh.c_str());
+    if (error == 0)
+      return {};
+    if (error != EEXIST)
+      break;
+    if (from_file(path))
       return fail(
           ErrorKind::Environment,
           "a lab " + record.name + " exists already: take it down with `bulkhead lab down`");
-    const std::string text = to_json(record).dump();
-    if (!file || ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-      return fail_errno("write " + path.string(), errno);
-    return {};
+    // A record is written before the first namespace, so one that says nothing stands for none.
+    ::unlink(path.c_str());
   }
-  return fail_errno("write " + path.string(), ENOENT);
+  return fail_errno("write " + path.string(), error);
 }
 
 Status replace_record(const LabRecord& record) {
   const fs::path path = record_path(record.name);
   const fs::path fresh = path.string() + ".new";
-  std::ofstream file(fresh);
-  file << to_json(record).dump();
-  file.close();
-  if (!file || ::rename(fresh.c_str(), path.c_str()) != 0)
+  if (Status written = write_beside(fresh, record); !written)
+    return written;
+  if (::rename(fresh.c_str(), path.c_str()) != 0)
     return fail_errno("write " + path.string(), errno);
   return {};
 }
@@ -164,7 +187,7 @@ std::vector<LabRecord> all_records() {
   std::vector<LabRecord> records;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(kStateFolder, error))
-    if (auto record = from_file(entry.path()))
+    if (auto record = entry.path().extension() == ".json" ? from_file(entry.path()) : std::nullopt)
       records.push_back(std::move(*record));
   std::sort(records.begin(), records.end(),
             [](const auto& a, const auto& b) { return a.name < b.name; });
