@@ -259,8 +259,7 @@ class Table {
       if ((enforcer_.legs[leg].families & ir::bit(Family::V6)) == 0)
         continue;
       std::vector<std::string> rules{
-          std::string(kNeighbour) + "ip6 saddr { " + speakers(enforcer_.legs[leg]) +
-              " } accept comment \"link\"",
+          std::string(kNeighbour) + from_speakers(enforcer_.legs[leg]) + "accept comment \"link\"",
           std::string(kListener) + "ip6 saddr { ::, fe80::/10 } accept comment \"link\""};
       for (auto& rule : link_rules(leg, Family::V6, true))
         rules.push_back(std::move(rule));
@@ -276,19 +275,22 @@ class Table {
 
   // Who may speak neighbour discovery on a leg. A host may ask from any address it has there, also
   // from one outside the link's own prefixes (RFC 4861 7.2.2).
-  static std::string speakers(const ir::Leg& leg) {
-    std::vector<AddressRange> ranges;
+  static std::string from_speakers(const ir::Leg& leg) {
+    const AddressRange unspecified = Prefix::parse("::/128")->range();
+    const AddressRange link_local = Prefix::parse("fe80::/10")->range();
+    std::vector<AddressRange> ranges{unspecified, link_local};
     for (const Prefix& prefix : leg.on_link)
       ranges.push_back(prefix.range());
     for (const ir::SourceRange& source : leg.sources)
       ranges.push_back(source.range);
-    std::string out = "::, fe80::/10";
+    const AddressSet all = of_family(AddressSet::from(std::move(ranges)), Family::V6);
+    if (all == AddressSet{Prefix::parse("::/0")->range()})
+      return {};
+    std::string out = "ip6 saddr { ::, fe80::/10";
     // Without those two: nft 1.0.6 refuses intervals that overlap.
-    const AddressSet always{Prefix::parse("::/128")->range(), Prefix::parse("fe80::/10")->range()};
-    const AddressSet all = AddressSet::from(std::move(ranges)) - always;
-    for (const AddressRange& range : of_family(all, Family::V6))
+    for (const AddressRange& range : all - AddressSet{unspecified, link_local})
       out += ", " + nft_range(range);
-    return out;
+    return out + " } ";
   }
 
   std::string dispatch_to(std::string_view kind, Index leg) const {

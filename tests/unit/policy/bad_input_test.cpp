@@ -147,8 +147,21 @@ TEST_F(Folder, OnlyRegularFilesOfTheSiteAreRead) {
   EXPECT_THAT(read("missing.toml"), HasSubstr("No such file"));
   EXPECT_THAT(read("sub"), HasSubstr("not a regular file"));
   EXPECT_THAT(read("fifo"), HasSubstr("not a regular file"));
-  fs::resize_file(path_ / "site/a.toml", (16 << 20) + 1);
-  EXPECT_THAT(read("a.toml"), HasSubstr("larger than 16 MiB"));
+}
+
+TEST_F(Folder, OfAHugeFileNoMoreIsReadThanShowsThatItIs) {
+  write("site/policy.toml", "a");
+  fs::resize_file(path_ / "site/policy.toml", 1 << 30);
+  const auto text = folder_reader(path_ / "site")("policy.toml");
+  ASSERT_TRUE(text);
+  EXPECT_GT(text->size(), kLargestFile);
+  EXPECT_LT(text->size(), kLargestFile + (1 << 20));
+
+  SourceMap sources;
+  Diagnostics diagnostics;
+  (void)parse_policy(folder_reader(path_ / "site"), "", sources, diagnostics);
+  ASSERT_EQ(diagnostics.all().size(), 1U);
+  EXPECT_EQ(diagnostics.all()[0].code, "file-too-large");
 }
 
 TEST_F(Folder, ASiteThatIsNotThereIsOneDiagnostic) {
