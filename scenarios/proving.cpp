@@ -3,16 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
-#include "compiler/ir.h"
-#include "compiler/proof/rule_loads.h"
-#include "compiler/proof/ruleset_json.h"
-#include "compiler/targets/nftables.h"
-#include "enforcement/backends/nft.h"
-#include "enforcement/backends/nft_sandbox.h"
-#include "probes/launcher.h"
+#include "scenarios/listing.h"
 #include "scenarios/ssh_destination.h"
 
 namespace bulkhead::scenarios {
@@ -21,28 +13,6 @@ namespace {
 
 namespace proof = compiler::proof;
 using compiler::EnforcerView;
-
-Result<std::string> read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file)
-    return fail(ErrorKind::Usage, fmt::format("cannot read {}", path.string()));
-  return text.str();
-}
-
-struct Listing {
-  std::string rules;  // as EnforcerProof::rules
-  std::string json;
-  std::string loads;  // empty: not known
-};
-
-std::vector<std::string> interfaces_of(const compiler::Enforcer& enforcer) {
-  std::vector<std::string> names;
-  for (const compiler::Leg& leg : enforcer.legs)
-    names.push_back(leg.interface);
-  return names;
-}
 
 class Prover {
  public:
@@ -61,7 +31,7 @@ class Prover {
       for (const Listing& listing : *listings) {
         auto proven = prove(*view, listing);
         if (!proven)
-          return fail(proven.error().context(listing.rules + " of " + view->enforcer));
+          return fail(proven.error().context(view->enforcer));
         out.push_back(std::move(*proven));
       }
     }
@@ -92,28 +62,10 @@ class Prover {
   Result<std::vector<Listing>> listings_of(const EnforcerView& view) const {
     const compiler::Enforcer& enforcer = site_.inventory.enforcers.at(view.enforcer);
     switch (options_.rules) {
-      case RulesOf::Compiled: {
-        std::string text;
-        for (const auto& file : enforcer.foreign) {
-          auto foreign = read_file(site_.folder / file.text);
-          if (!foreign)
-            return fail(foreign.error());
-          text += *foreign + '\n';
-        }
-        text += compiler::nftables(compiler::ir::make_enforcer(site_, view)).text;
-        return one(loaded("compiled", text, enforcer));
-      }
-      case RulesOf::File: {
-        auto text = read_file(options_.file);
-        if (!text)
-          return fail(text.error());
-        const std::string name = "file " + options_.file;
-        const auto begin = text->find_first_not_of(" \t\r\n");
-        if (begin != std::string::npos && (*text)[begin] == '{' &&
-            text->find("\"nftables\"") != std::string::npos)
-          return std::vector{Listing{name, std::move(*text), {}}};
-        return one(loaded(name, *text, enforcer));
-      }
+      case RulesOf::Compiled:
+        return one(list_compiled(site_, view));
+      case RulesOf::File:
+        return one(list_file(options_.file, interfaces_of(enforcer)));
       case RulesOf::Live:
         break;
     }
@@ -126,37 +78,22 @@ class Prover {
     return std::vector{std::move(*listing)};
   }
 
-  static Result<Listing> loaded(const std::string& name, const std::string& text,
-                                const compiler::Enforcer& enforcer) {
-    auto listed = enforcement::list_in_sandbox(text, interfaces_of(enforcer));
-    if (!listed)
-      return fail(listed.error().context("load " + name));
-    return Listing{name, std::move(listed->json), std::move(listed->loads)};
-  }
-
   Result<std::vector<Listing>> live(const compiler::Enforcer& enforcer) const {
-    probes::SshOptions ssh;
-    if (!options_.ssh_command.empty())
-      ssh.ssh_command = options_.ssh_command;
     std::vector<Listing> out;
     for (const std::string& member : enforcer.members) {
-      const auto nft =
-          enforcement::ssh_nft(ssh.ssh_command, ssh_destination(site_.inventory, member),
-                               options_.sudo ? "sudo -n " : "");
-      auto json = nft->list_json();
-      if (!json)
-        return fail(json.error().context("list the rules of " + member));
-      out.push_back({"live " + member, std::move(*json), {}});
+      auto listing = list_host(member, ssh_destination(site_.inventory, member),
+                               {options_.ssh_command, options_.sudo});
+      if (!listing)
+        return fail(listing.error());
+      out.push_back(std::move(*listing));
     }
     return out;
   }
 
   Result<EnforcerProof> prove(const EnforcerView& view, const Listing& listing) const {
-    auto ruleset = proof::parse_ruleset(listing.json);
+    auto ruleset = ruleset_of(listing);
     if (!ruleset)
       return fail(ruleset.error());
-    if (!listing.loads.empty())
-      proof::mark_unfaithful(*ruleset, listing.loads);
     EnforcerProof out;
     out.enforcer = view.enforcer;
     out.rules = listing.rules;

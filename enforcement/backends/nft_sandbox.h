@@ -5,17 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "enforcement/backends/nft_listing.h"
 #include "policy/support/result.h"
 
 namespace bulkhead::enforcement {
-
-struct SandboxListing {
-  std::string json;  // as of `nft -j list ruleset`
-  // Tables that are dormant ("ip old"): taken out of the listing, since they do nothing, and since
-  // nft 1.0.6 lists the flag as garbage that breaks the JSON.
-  std::vector<std::string> dormant;
-  std::string loads;  // what the rules look at (nft_rule_loads.h)
-};
 
 // `interfaces` are made in the namespace: rules that name one by its index (`iif eth0`) or hook to
 // one (netdev) load only where it exists. Nothing outside the namespace is touched, and nothing of
@@ -25,7 +18,7 @@ struct SandboxListing {
 // Environment error, never a shorter listing: where no namespace can be made, where the text does
 // not load (with nft's message), where it is too large for a user namespace, and where nft itself
 // fails over the listing.
-[[nodiscard]] Result<SandboxListing> list_in_sandbox(const std::string& nft_text,
-                                                     const std::vector<std::string>& interfaces);
+[[nodiscard]] Result<NftListing> list_in_sandbox(const std::string& nft_text,
+                                                 const std::vector<std::string>& interfaces);
 
 }  // namespace bulkhead::enforcement

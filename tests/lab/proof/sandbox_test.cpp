@@ -72,6 +72,26 @@ TEST_F(Sandbox, OutlivesAnNftThatAborts) {
       << listing.error().message;
 }
 
+// What is loaded, not what a text says; with the kernel's own view of each rule.
+TEST_F(Sandbox, ListsANamespace) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.load("table ip now {\nchain c {\n tcp dport 22 accept\n}\n}\n"));
+  const auto listing = enforcement::list_netns("");
+  ASSERT_TRUE(listing) << listing.error().message;
+  EXPECT_NE(listing->loads.find("ip now c "), std::string::npos) << listing->loads;
+  const auto ruleset = parse_ruleset(listing->json);
+  ASSERT_TRUE(ruleset) << ruleset.error().message;
+  ASSERT_EQ(ruleset->chains.size(), 1U);
+
+  ASSERT_TRUE(
+      kernel.load("table ip old {\n flags dormant\n chain c {\n"
+                  "  type filter hook input priority 0; policy drop;\n}\n}\n"));
+  const auto dormant = enforcement::list_netns("");
+  ASSERT_FALSE(dormant);
+  EXPECT_NE(dormant.error().message.find("ip old"), std::string::npos) << dormant.error().message;
+  EXPECT_FALSE(enforcement::list_netns("/nowhere"));
+}
+
 // As a user without rights, in a child: a namespace of users is refused to threads, and the tests'
 // own process keeps its rights.
 TEST_F(Sandbox, SaysThatAUserNamespaceIsTooSmall) {
