@@ -115,7 +115,7 @@ class Prover {
     proof::Endings endings;
     proof::Symbolic rules(space, endings, ruleset);
     const proof::Intent intent = proof::intend(space, site_, view);
-    const proof::Naming naming(&site_);
+    const proof::Naming naming(&site_, &view);
     for (const proof::Passage passage : proof::kPassages) {
       const proof::Comparison comparison =
           proof::compare(space, endings, passage, proof::possible(space, ruleset, passage),
@@ -147,17 +147,16 @@ class Prover {
 bool EnforcerProof::holds() const {
   return not_proven.empty() && ambiguous.empty() &&
          std::all_of(parts.begin(), parts.end(),
-                     [](const Part& part) { return part.differences.list.empty(); });
+                     [](const Part& part) { return part.differences.empty(); });
 }
 
 bool EnforcerProof::is_open_question() const {
   if (holds())
     return false;
   return std::all_of(parts.begin(), parts.end(), [](const Part& part) {
-    return std::all_of(part.differences.list.begin(), part.differences.list.end(),
-                       [](const proof::Difference& difference) {
-                         return difference.effect == proof::Effect::Unknown;
-                       });
+    return std::all_of(
+        part.differences.findings.begin(), part.differences.findings.end(),
+        [](const proof::Finding& finding) { return finding.effect == proof::Effect::Unknown; });
   });
 }
 

@@ -22,7 +22,7 @@ struct ProvingOptions {
       enforcer;  // whose place the rules take; empty: each one (RulesOf::File: the only one)
   std::vector<std::string> ssh_command;  // RulesOf::Live; empty: the default
   bool sudo = false;
-  std::size_t limit = 8;  // differences of a kind and passage
+  std::size_t limit = 64;  // differences of a finding
   compiler::proof::Budget budget;
 };
 

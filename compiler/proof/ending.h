@@ -49,6 +49,8 @@ using Changes = std::vector<Change>;  // by field, each once; all at the same ti
 struct Way {
   End end = End::Continue;
   Changes changes;
+  // Who said so, where that is asked for (Symbolic, Attribution::Rules); a rule of kNone: a policy.
+  std::optional<RuleRef> by{};
   auto operator<=>(const Way&) const = default;
 };
 

@@ -7,6 +7,7 @@
 
 #include "compiler/proof/family_fields.h"
 #include "compiler/proof/reading.h"
+#include "compiler/representatives.h"
 #include "policy/traffic.h"
 
 namespace bulkhead::compiler::proof {
@@ -35,13 +36,23 @@ const std::vector<Liking>& likings() {
   return kLikings;
 }
 
-Value liked(Field field, std::span<const ValueRange> ranges) {
+bool is_in(std::span<const ValueRange> ranges, Value value) {
+  const auto behind =
+      std::upper_bound(ranges.begin(), ranges.end(), value,
+                       [](Value wanted, const ValueRange& range) { return wanted < range.first; });
+  return behind != ranges.begin() && std::prev(behind)->contains(value);
+}
+
+Value liked(Field field, std::span<const ValueRange> ranges, const Familiar& familiar) {
+  if (const auto known = familiar.find(field); known != familiar.end())
+    for (const Value value : known->second)
+      if (is_in(ranges, value))
+        return value;
   for (const Liking& liking : likings())
     if (liking.field == field)
       for (const Value value : liking.values)
-        for (const ValueRange& range : ranges)
-          if (range.contains(value))
-            return value;
+        if (is_in(ranges, value))
+          return value;
   const bool is_seen = field == Field::Source4 || field == Field::Source6 ||
                        field == Field::Destination4 || field == Field::Destination6 ||
                        field == Field::DestinationPort || field == Field::InInterface ||
@@ -102,8 +113,34 @@ Connection connection_of(const Example& example, bool reply, std::uint32_t statu
 
 }  // namespace
 
-std::optional<Example> example_of(const Diagrams& space, Diagram set) {
-  const auto some = sample(space, set, liked);
+Familiar familiar(const Site& site, const EnforcerView& view) {
+  Familiar out;
+  for (const Leg& leg : site.inventory.enforcers.at(view.enforcer).legs) {
+    out[Field::InInterface].push_back(interface_name(leg.interface));
+    out[Field::OutInterface].push_back(interface_name(leg.interface));
+  }
+  std::vector<ProbeEnd> ends = Representatives(site, {}).ends();
+  // Hosts before an enforcer's own addresses, and who can send before who cannot.
+  std::stable_sort(ends.begin(), ends.end(), [&](const ProbeEnd& a, const ProbeEnd& b) {
+    const auto rank = [&](const ProbeEnd& end) {
+      return (end.agentless ? 2 : 0) + (end.cls == view.self ? 1 : 0);
+    };
+    return rank(a) < rank(b);
+  });
+  for (const ProbeEnd& end : ends)
+    out[source(end.address.family)].push_back(to_value(end.address));
+  std::reverse(ends.begin(), ends.end());
+  std::stable_partition(ends.begin(), ends.end(),
+                        [](const ProbeEnd& end) { return !end.agentless; });
+  for (const ProbeEnd& end : ends)
+    out[destination(end.address.family)].push_back(to_value(end.address));
+  return out;
+}
+
+std::optional<Example> example_of(const Diagrams& space, Diagram set, const Familiar& familiar) {
+  const auto some = sample(space, set, [&](Field field, std::span<const ValueRange> ranges) {
+    return liked(field, ranges, familiar);
+  });
   if (!some)
     return std::nullopt;
   const std::function<Value(Field, Value)> of = [&](Field field, Value otherwise) {

@@ -5,46 +5,14 @@
 #include <algorithm>
 
 #include "compiler/proof/family_fields.h"
+#include "compiler/proof/naming_words.h"
 
 namespace bulkhead::compiler::proof {
 
 namespace {
 
-constexpr std::size_t kMostItems = 6;
-
-const std::vector<ValueRange>* of(const Box& box, Field field) {
-  for (const auto& [known, ranges] : box.fields)
-    if (known == field)
-      return &ranges;
-  return nullptr;
-}
-
 bool is_only(const std::vector<ValueRange>* ranges, Value value) {
   return ranges != nullptr && ranges->size() == 1 && ranges->front() == ValueRange{value, value};
-}
-
-std::string join(const std::vector<std::string>& items) {
-  std::string out;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (i == kMostItems && items.size() > kMostItems + 1)
-      return out + fmt::format(" and {} more", items.size() - i);
-    out += (i == 0 ? "" : ", ") + items[i];
-  }
-  return out;
-}
-
-template <class Show>
-std::string list(const std::vector<ValueRange>& ranges, Show show) {
-  std::vector<std::string> items;
-  for (const ValueRange& range : ranges)
-    items.push_back(range.first == range.last
-                        ? std::string(show(range.first))
-                        : std::string(show(range.first)) + "-" + std::string(show(range.last)));
-  return join(items);
-}
-
-std::string numbers(const std::vector<ValueRange>& ranges) {
-  return list(ranges, [](Value value) { return decimal(value); });
 }
 
 // A prefix where the range is one.
@@ -67,26 +35,11 @@ AddressSet to_addresses(const std::vector<ValueRange>& ranges, Family family) {
   return AddressSet::from(std::move(out));
 }
 
-std::string interfaces(const std::vector<ValueRange>* ranges, std::string_view by) {
-  if (ranges == nullptr)
-    return "";
-  std::vector<std::string> names;
-  for (const ValueRange& range : *ranges) {
-    if (range.first != range.last)
-      return ranges->front().first <= 1 && ranges->back().last == max_of(Field::InInterface)
-                 ? ""  // any
-                 : fmt::format("{} some interface that the policy does not know", by);
-    if (range.first != 0)
-      names.push_back(name_of(range.first));
-  }
-  return names.empty() ? "" : fmt::format("{} {}", by, join(names));
-}
-
 constexpr std::string_view kStates[] = {"new", "established", "related", "invalid", "untracked"};
 
 std::string state(const Box& box) {
-  const auto* states = of(box, Field::CtState);
-  const auto* direction = of(box, Field::CtDirection);
+  const auto* states = ranges_of(box, Field::CtState);
+  const auto* direction = ranges_of(box, Field::CtDirection);
   std::string way = is_only(direction, kReply) ? "replies" : "";
   if (is_only(direction, kOriginal))
     way = "not replies";
@@ -100,29 +53,48 @@ std::string state(const Box& box) {
     return "new connections";
   if (names == std::vector<std::string>{"established"} && is_only(direction, kReply))
     return "replies";
-  std::string out = "ct state " + join(names);
+  std::string out = "ct state " + listed(names);
   return way.empty() ? out : out + ", " + way;
 }
-
-struct Protocol {
-  Value number;
-  std::string_view name;
-  policy::Kind kind;
-};
-constexpr Protocol kPortProtocols[] = {{6, "tcp", policy::Kind::Tcp},
-                                       {17, "udp", policy::Kind::Udp},
-                                       {132, "sctp", policy::Kind::Sctp}};
 
 constexpr Field kNamedElsewhere[] = {
     Field::InInterface, Field::InPort,     Field::OutInterface,    Field::Family,
     Field::Source4,     Field::Source6,    Field::Destination4,    Field::Destination6,
     Field::Protocol,    Field::SourcePort, Field::DestinationPort, Field::CtState,
-    Field::CtDirection, Field::Fragment};
+    Field::CtDirection, Field::NextHeader, Field::Fragment};
+
+// Extension headers that the kernel walks over to find the protocol (kernel 6.18: ipv6_ext_hdr).
+constexpr Value kExtensions[] = {0, 43, 44, 51, 60};
+
+// `ip6 nexthdr` is the first header, the protocol itself or an extension: only where one is wanted
+// or not wanted is there something to say.
+std::string next_header(const std::vector<ValueRange>& ranges) {
+  const auto holds = [&](Value value) {
+    return std::any_of(ranges.begin(), ranges.end(),
+                       [&](const ValueRange& range) { return range.contains(value); });
+  };
+  const auto extensions = std::count_if(std::begin(kExtensions), std::end(kExtensions), holds);
+  Value all = 0;
+  for (const ValueRange& range : ranges)
+    all += range.last - range.first + 1;
+  if (extensions == 0)
+    return "without extension headers";
+  if (all == static_cast<Value>(extensions) || !holds(58))
+    return "behind an IPv6 extension header";
+  return "ip6 nexthdr " + numbers(ranges);
+}
 
 }  // namespace
 
+const std::vector<ValueRange>* ranges_of(const Box& box, Field field) {
+  for (const auto& [known, ranges] : box.fields)
+    if (known == field)
+      return &ranges;
+  return nullptr;
+}
+
 std::vector<Family> families(const Box& box) {
-  const auto* ranges = of(box, Field::Family);
+  const auto* ranges = ranges_of(box, Field::Family);
   std::vector<Family> out;
   for (const Family family : kFamilies) {
     const Value value = family == Family::V4 ? kIpv4 : kIpv6;
@@ -135,94 +107,119 @@ std::vector<Family> families(const Box& box) {
   return out;
 }
 
+// Whole classes first, then what segments hold beside their hosts, then pieces of classes, then
+// what is nobody's: a range that an address of two classes lies in is split between them.
 std::string Naming::addresses(const std::vector<ValueRange>* ranges, Family family) const {
   if (ranges == nullptr)
     return "anywhere";
   AddressSet left = to_addresses(*ranges, family);
   std::vector<std::string> names;
-  if (site_ != nullptr)
-    for (const policy::Class& cls : site_->matrix.universe.classes) {
-      const AddressSet held = of_family(cls.addresses, family);
-      if (held.empty() || !left.contains(held))
-        continue;
+  if (site_ == nullptr) {
+    for (const AddressRange& range : left)
+      names.push_back(text(range));
+    return listed(names);
+  }
+  const auto& classes = site_->matrix.universe.classes;
+  std::vector<AddressRange> everybody;
+  std::size_t present = 0;
+  std::vector<std::string> absent, pieces;
+  for (const policy::Class& cls : classes) {
+    const AddressSet held = of_family(cls.addresses, family);
+    if (held.empty())
+      continue;
+    everybody.insert(everybody.end(), held.begin(), held.end());
+    if (left.contains(held)) {
       names.push_back(cls.name);
-      left = left - held;
+      ++present;
+      continue;
     }
-  for (const AddressRange& range : left) {
-    const AddressSet here{range};
-    std::string owners;
-    if (site_ != nullptr)
-      for (const policy::Class& cls : site_->matrix.universe.classes)
-        if (cls.addresses.overlaps(here))
-          owners += (owners.empty() ? "" : ", ") + cls.name;
-    names.push_back(text(range) + (site_ == nullptr ? ""
-                                   : owners.empty() ? " (nobody's)"
-                                                    : " (" + owners + ")"));
+    absent.push_back(cls.name);
+    const AddressSet part = left & held;
+    if (part.size() > 2)
+      pieces.push_back("part of " + cls.name);
+    else
+      for (const AddressRange& range : part)
+        pieces.push_back(text(range) + " (" + cls.name + ")");
   }
-  return join(names);
+  const AddressSet held = AddressSet::from(std::move(everybody));
+  if (absent.size() < 4 && pieces.empty() && present > absent.size() + 3)
+    names = {absent.empty() ? "every class" : "every class but " + listed(absent)};
+  names.insert(names.end(), pieces.begin(), pieces.end());
+  left = left - held;
+  for (const auto& [name, segment] : site_->policy.segments) {
+    AddressSet unused;
+    for (const Prefix& prefix : segment.prefixes)
+      if (prefix.family() == family)
+        unused.add(prefix.range());
+    unused = unused - held;
+    if (unused.empty() || !left.contains(unused))
+      continue;
+    names.push_back("unused addresses of " + name);
+    left = left - unused;
+  }
+  if (left.size() > 3)
+    names.emplace_back("others that are nobody's");
+  else
+    for (const AddressRange& range : left)
+      names.push_back(text(range) + " (nobody's)");
+  return listed(names);
 }
 
-std::string Naming::service(policy::Kind kind, const std::vector<ValueRange>& ports) const {
-  if (site_ == nullptr)
+std::string Naming::interfaces(const std::vector<ValueRange>* ranges, std::string_view by) const {
+  if (ranges == nullptr)
     return "";
-  std::vector<PortRange> wanted;
-  for (const ValueRange& range : ports)
-    wanted.push_back(
-        {static_cast<std::uint16_t>(range.first), static_cast<std::uint16_t>(range.last)});
-  const PortSet set = PortSet::from(std::move(wanted));
-  for (const policy::Service& service : site_->matrix.services)
-    if (service.terms.size() == 1 && service.terms.front().key.kind == kind &&
-        service.terms.front().ports == set)
-      return service.name;
-  return "";
-}
-
-std::string Naming::traffic(const Box& box, Family family) const {
-  const auto* protocols = of(box, Field::Protocol);
-  const auto* to = of(box, Field::DestinationPort);
-  const auto* from = of(box, Field::SourcePort);
-  std::string out = protocols == nullptr ? "anything" : "protocol " + numbers(*protocols);
-  if (is_only(protocols, family == Family::V4 ? 1 : 58)) {
-    out = family == Family::V4 ? "icmp" : "icmpv6";
-    if (from != nullptr)
-      out += " type " + list(*from, [](Value value) { return decimal(value >> 8); });
-    from = nullptr;
+  std::vector<std::string> names;
+  bool others = false;
+  for (const ValueRange& range : *ranges) {
+    if (range.first != range.last)
+      others = true;
+    else if (range.first != 0)
+      names.push_back(name_of(range.first));
   }
-  for (const Protocol& protocol : kPortProtocols) {
-    if (!is_only(protocols, protocol.number))
-      continue;
-    out = protocol.name;
-    if (to == nullptr)
-      continue;
-    out += " " + numbers(*to);
-    if (const std::string name = service(protocol.kind, *to); !name.empty())
-      out = name + " (" + out + ")";
-    to = nullptr;
+  if (others) {
+    if (view_ == nullptr || site_ == nullptr)
+      return ranges->front().first <= 1 && ranges->back().last == max_of(Field::InInterface)
+                 ? ""
+                 : fmt::format("{} some interfaces", by);
+    std::vector<std::string> legs;
+    bool any = false;
+    for (const Leg& leg : site_->inventory.enforcers.at(view_->enforcer).legs) {
+      const Value name = interface_name(leg.interface);
+      const bool in = std::any_of(ranges->begin(), ranges->end(),
+                                  [&](const ValueRange& range) { return range.contains(name); });
+      any |= in;
+      if (!in)
+        legs.push_back(leg.interface);
+    }
+    if (!any)
+      return fmt::format("{} an interface that is no leg of {}", by, view_->enforcer);
+    return legs.empty() ? "" : fmt::format("{} any but {}", by, listed(legs));
   }
-  if (to != nullptr)
-    out += " to port " + numbers(*to);
-  if (from != nullptr)
-    out += " from port " + numbers(*from);
-  return out;
+  return names.empty() ? "" : fmt::format("{} {}", by, listed(names));
 }
 
 NamedBox Naming::name(const Box& box, Family family) const {
   NamedBox out;
-  out.from = addresses(of(box, source(family)), family);
-  out.to = addresses(of(box, destination(family)), family);
-  out.traffic = traffic(box, family);
+  out.from = addresses(ranges_of(box, source(family)), family);
+  out.to = addresses(ranges_of(box, destination(family)), family);
+  out.traffic = traffic_words(box, family, site_ == nullptr ? nullptr : &site_->matrix);
   out.state = state(box);
-  out.interfaces = interfaces(of(box, Field::InInterface), "in by");
-  const std::string leaving = interfaces(of(box, Field::OutInterface), "out by");
+  out.interfaces = interfaces(ranges_of(box, Field::InInterface), "in by");
+  const std::string leaving = interfaces(ranges_of(box, Field::OutInterface), "out by");
   if (!leaving.empty())
     out.interfaces += (out.interfaces.empty() ? "" : ", ") + leaving;
-  for (const auto& [field, ranges] : box.fields) {
-    if (std::find(std::begin(kNamedElsewhere), std::end(kNamedElsewhere), field) !=
+  const auto add = [&](const std::string& words) {
+    out.others += (out.others.empty() ? "" : ", ") + words;
+  };
+  if (const auto* first = ranges_of(box, Field::NextHeader))
+    add(next_header(*first));
+  if (const auto* fragment = ranges_of(box, Field::Fragment);
+      fragment && fragment->front().first > 0)
+    add("fragments");
+  for (const auto& [field, ranges] : box.fields)
+    if (std::find(std::begin(kNamedElsewhere), std::end(kNamedElsewhere), field) ==
         std::end(kNamedElsewhere))
-      continue;
-    out.others +=
-        (out.others.empty() ? "" : ", ") + std::string(info(field).name) + " " + numbers(ranges);
-  }
+      add(std::string(info(field).name) + " " + numbers(ranges));
   return out;
 }
 

@@ -7,8 +7,13 @@
 
 namespace bulkhead::compiler::proof {
 
-Symbolic::Symbolic(Diagrams& space, Endings& endings, const Ruleset& ruleset)
-    : space_(space), endings_(endings), ruleset_(ruleset), chains_(ruleset.chains.size()) {}
+Symbolic::Symbolic(Diagrams& space, Endings& endings, const Ruleset& ruleset,
+                   Attribution attribution)
+    : space_(space),
+      endings_(endings),
+      ruleset_(ruleset),
+      attribution_(attribution),
+      chains_(ruleset.chains.size()) {}
 
 Diagram Symbolic::chain(Index index) {
   if (chains_[index])
@@ -65,13 +70,13 @@ Diagram Symbolic::statement(const VerdictMap& map, Diagram rest) {
 Diagram Symbolic::follow(const Verdict& verdict, Diagram rest) {
   switch (verdict.kind) {
     case VerdictKind::Accept:
-      return of(End::Accept);
+      return decided(End::Accept);
     case VerdictKind::Drop:
-      return of(End::Drop);
+      return decided(End::Drop);
     case VerdictKind::Reject:
-      return of(End::Reject);
+      return decided(End::Reject);
     case VerdictKind::Queue:
-      return of(End::Queue);
+      return decided(End::Queue);
     case VerdictKind::Return:
       return of(End::Return);
     case VerdictKind::Continue:
@@ -169,7 +174,7 @@ Diagram Symbolic::translate(const Nat& nat, const Taken& address, const Taken& p
        {Field::CtStatus, Field::CtReplySource4, Field::CtReplySource6, Field::CtReplyDestination4,
         Field::CtReplyDestination6, Field::CtReplySourcePort, Field::CtReplyDestinationPort})
     add(field, chosen, 0);
-  return changed(changes, of(End::Accept));
+  return changed(changes, decided(End::Accept));
 }
 
 Change Symbolic::change_of(Field field, const Taken& taken, std::size_t component) const {
@@ -245,9 +250,43 @@ Diagram Symbolic::changed(const Changes& changes, Diagram then) {
   return space_.relabel(read, [&](Terminal t) { return endings_.changed(changes, t); });
 }
 
+Diagram Symbolic::decided(End end) {
+  return attribution_ == Attribution::None
+             ? of(end)
+             : space_.constant(endings_.number({{{end, {}, at_}}, {}}));
+}
+
+// Who is named for a packet that several base chains accept: a filter of the hooks of its three
+// ways before translations and marks, and a rule before a policy.
+int Symbolic::weight(const RuleRef& decider) const {
+  const auto& base = ruleset_.chains[decider.chain].base;
+  const bool is_aside =
+      base &&
+      (base->type != ChainType::Filter ||
+       (base->hook != Hook::Input && base->hook != Hook::Forward && base->hook != Hook::Output));
+  return (is_aside ? 0 : 2) + (decider.rule == kNone ? 0 : 1);
+}
+
+// `then`, for packets that `by` accepted in a base chain before.
+Diagram Symbolic::decided_before(const std::optional<RuleRef>& by, Diagram then) {
+  if (!by)
+    return then;
+  return space_.relabel(then, [&](Terminal t) {
+    Ending ending = endings_.at(t);
+    for (Way& way : ending.ways) {
+      const bool passes = way.end == End::Continue || way.end == End::Return;
+      if (passes && (!way.by || weight(*by) > weight(*way.by)))
+        way.by = by;
+    }
+    return endings_.number(std::move(ending));
+  });
+}
+
 // `first`, and wherever a way of it continues, `second`.
 Diagram Symbolic::then(Diagram first, Diagram second) {
   const Terminal plain = Endings::of(End::Continue);
+  if (second == of(End::Continue))
+    return first;
   Diagram out = space_.fill(first, plain, second);
   if (endings_.only_plain())
     return out;
@@ -259,8 +298,9 @@ Diagram Symbolic::then(Diagram first, Diagram second) {
       continue;
     std::optional<Diagram> all;
     for (const Way& way : ending.ways) {
-      const Diagram ends = way.end == End::Continue ? changed(way.changes, second)
-                                                    : space_.constant(endings_.number({{way}, {}}));
+      const Diagram ends = way.end == End::Continue
+                               ? decided_before(way.by, changed(way.changes, second))
+                               : space_.constant(endings_.number({{way}, {}}));
       all = all ? space_.apply(*all, ends,
                                [&](Terminal a, Terminal b) { return endings_.either(a, b, {}); })
                 : ends;

@@ -20,11 +20,17 @@
 
 namespace bulkhead::compiler::proof {
 
+// Whether endings tell the rule that decided (Way::by): then packets that end alike for different
+// reasons are told apart, and the diagrams are larger.
+enum class Attribution : std::uint8_t { None, Rules };
+
 class Symbolic {
  public:
   // `ruleset` has passed check_jumps() (parse_ruleset does it). All three must outlive this. A
   // Diagrams and its Endings serve several rulesets: what is equal there is the same handle.
-  Symbolic(Diagrams& space, Endings& endings, const Ruleset& ruleset);
+  // With Attribution::Rules the Endings are nobody else's.
+  Symbolic(Diagrams& space, Endings& endings, const Ruleset& ruleset,
+           Attribution attribution = Attribution::None);
 
   // Where its rules say nothing the packet continues. The terminals are numbers of `endings`.
   Diagram chain(Index chain);
@@ -43,6 +49,9 @@ class Symbolic {
 
  private:
   Diagram of(End end) const { return space_.constant(Endings::of(end)); }
+  Diagram decided(End end);
+  Diagram decided_before(const std::optional<RuleRef>& by, Diagram then);
+  [[nodiscard]] int weight(const RuleRef& decider) const;
   Diagram rule(RuleRef ref, const Rule& rule);
   Diagram statement(const Statement& what, Diagram rest);
   Diagram statement(const Match& match, Diagram rest);
@@ -87,6 +96,7 @@ class Symbolic {
   Diagrams& space_;
   Endings& endings_;
   const Ruleset& ruleset_;
+  Attribution attribution_;
   std::vector<std::optional<Diagram>> chains_;
   std::map<std::pair<Selector, Base>, Diagram> readable_;
   RuleRef at_;  // the rule under evaluation

@@ -37,8 +37,11 @@ Diagram Symbolic::base_rules(Index index) {
     for (Way& way : ending.ways) {
       if (way.end == End::Accept)
         way.end = is_nat && is_translated(way) ? End::Return : End::Continue;
-      else if (way.end == End::Continue || way.end == End::Return)
+      else if (way.end == End::Continue || way.end == End::Return) {
         way.end = policy;
+        if (attribution_ == Attribution::Rules)
+          way.by = RuleRef{index, kNone};
+      }
     }
     return endings_.number(std::move(ending));
   });

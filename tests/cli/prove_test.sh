@@ -15,9 +15,10 @@ expect 0 compile "$sites/two-tenants" --output rules --as-of 2026-12-01 -q
 sed 's/tcp dport 2049 counter accept comment "R1"/tcp dport 2050 counter accept comment "R1"/' \
   rules/fw/nftables.nft >edited.nft
 expect 1 prove "$sites/two-tenants" --ruleset edited.nft --enforcer fw
-said 'OPENS  forward: red → storage  tcp 2050'
-said 'CLOSES  forward: red → storage  nfs (tcp 2049)'
-said '"R1": accept'
+said 'OPENS  forward: between tenants'
+said 'red → storage: tcp 2050'
+said 'CLOSES  forward: between tenants'
+said 'red → storage: nfs (tcp 2049)'
 # What nft lists is as good as its text.
 nft_json() { ip netns exec "$space" nft -j list ruleset; }
 space=bh-cli-prove-$$

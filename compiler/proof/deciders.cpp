@@ -1,0 +1,70 @@
+#include "compiler/proof/deciders.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace bulkhead::compiler::proof {
+
+namespace {
+
+bool is_stopped(const Way& way) {
+  return way.end == End::Drop || way.end == End::Reject;
+}
+
+RuleRef decider(const Ending& ending, Deciders::Of of) {
+  if (of == Deciders::Of::Unknown || outcome_of(ending) == Outcome::Unknown)
+    return ending.unknown.empty() ? RuleRef{} : ending.unknown.front();
+  const bool stopped = of == Deciders::Of::Stopped;
+  const auto way = std::find_if(ending.ways.begin(), ending.ways.end(), [&](const Way& candidate) {
+    return is_stopped(candidate) == stopped;
+  });
+  return way == ending.ways.end() ? RuleRef{} : way->by.value_or(RuleRef{});
+}
+
+}  // namespace
+
+Deciders::Deciders(Diagrams& space, const Ruleset& ruleset, Passage passage) : space_(space) {
+  Symbolic rules(space, endings_, ruleset, Attribution::Rules);
+  does_ = doing(rules, passage);
+}
+
+Deciders::Parts Deciders::split(Diagram set, Of of, std::size_t limit) {
+  // Number 0 is outside of the set.
+  std::map<RuleRef, Terminal> numbers;
+  const Diagram inside = space_.if_then_else(
+      set, space_.relabel(does_, [](Terminal t) { return t + 1; }), space_.constant(0));
+  for (const Terminal terminal : space_.terminals(inside))
+    if (terminal != 0)
+      numbers.try_emplace(decider(endings_.at(terminal - 1), of), 0);
+  Terminal next = 1;
+  for (auto& [rule, number] : numbers)
+    number = next++;
+  const Diagram by_rule = space_.relabel(
+      inside, [&](Terminal t) { return t == 0 ? 0 : numbers.at(decider(endings_.at(t - 1), of)); });
+  Parts out;
+  for (const auto& [rule, number] : numbers) {
+    if (out.list.size() < limit)
+      out.list.push_back({rule, space_.where(by_rule, number)});
+    else
+      ++out.rest_rules;
+  }
+  out.rest = space_.where(by_rule, [&](Terminal t) { return t > limit; });
+  return out;
+}
+
+std::string name_of(const Ruleset& ruleset, const RuleRef& rule) {
+  if (rule.chain == kNone)
+    return "no chain sees it";
+  const Chain& chain = ruleset.chains[rule.chain];
+  const std::string name = chain_name(ruleset, rule.chain);
+  if (rule.rule == kNone)
+    return fmt::format("{}, policy {}", name,
+                       chain.base && chain.base->policy_drop ? "drop" : "accept");
+  const std::string& comment = chain.rules[rule.rule].comment;
+  const std::string numbered = fmt::format("{}, rule {}", name, rule.rule + 1);
+  return comment.empty() ? numbered : fmt::format("{} \"{}\"", numbered, comment);
+}
+
+}  // namespace bulkhead::compiler::proof
