@@ -10,6 +10,7 @@ namespace bulkhead::cli {
 [[nodiscard]] Verb matrix_verb();
 [[nodiscard]] Verb explain_verb();
 [[nodiscard]] Verb prove_verb();
+[[nodiscard]] Verb diff_verb();
 [[nodiscard]] Verb audit_verb();
 [[nodiscard]] Verb probe_verb();
 [[nodiscard]] Verb faults_verb();

@@ -58,7 +58,7 @@ po::options_description describe(const Verb& verb) {
   po::options_description known;
   known.add_options()("help,h", "");
   for (const std::string_view name : verb.options) {
-    const Option& option = *find_option(name);
+    const Option& option = *find_option(name, verb.name);
     std::string spelled(option.name);
     if (option.letter != 0)
       spelled += fmt::format(",{}", option.letter);
@@ -98,7 +98,8 @@ Result<std::vector<po::option>> tokenise(const Verb& verb, const std::vector<std
     return usage(fmt::format("no option `{}`", printable(name)),
                  hint.empty() ? help_hint(verb.name) : hint);
   } catch (const po::invalid_command_line_syntax& syntax) {
-    const Option* option = find_option(std::string_view(syntax.get_option_name()).substr(2));
+    const Option* option =
+        find_option(std::string_view(syntax.get_option_name()).substr(2), verb.name);
     const std::string wants = option && !option->argument.empty()
                                   ? fmt::format("a value, {}", option->argument)
                                   : "no value";
@@ -168,7 +169,7 @@ Result<CommandLine> parse_command_line(std::vector<std::string> words) {
       line.settings.arguments.push_back(token.value.front());
       continue;
     }
-    const Option& option = *find_option(token.string_key);
+    const Option& option = *find_option(token.string_key, line.verb->name);
     Status applied = option.apply(line.settings, token.value.empty() ? "" : token.value.front());
     if (!applied)
       return fail(applied.error());
@@ -204,7 +205,7 @@ std::string help_page(const Verb& verb) {
   if (!verb.options.empty()) {
     page += "\nOptions:\n";
     for (const std::string_view name : verb.options)
-      page += option_line(verb, *find_option(name));
+      page += option_line(verb, *find_option(name, verb.name));
   }
   page += fmt::format("\nExample:\n{}", verb.example);
   return page;

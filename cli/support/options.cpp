@@ -128,6 +128,14 @@ Status set_fail_on(Settings& settings, const std::string& value) {
   return {};
 }
 
+Status set_fail_on_changes(Settings& settings, const std::string& value) {
+  if (value != "opened" && value != "closed" && value != "any")
+    return wrong("--fail-on", value, "say opened, closed or any");
+  settings.fail_on_opened = value != "closed";
+  settings.fail_on_closed = value != "opened";
+  return {};
+}
+
 Status set_min_coverage(Settings& settings, const std::string& value) {
   const auto percent = number<std::uint32_t>(value);
   if (!percent || *percent > 100)
@@ -224,6 +232,8 @@ constexpr Option kOptions[] = {
      set_text<&Settings::ruleset>},
     {"enforcer", 0, "NAME", "only this one; whose place --ruleset takes",
      set_text<&Settings::enforcer>},
+    {"site", 0, "DIR", "the policy whose classes and services give names",
+     set_text<&Settings::site>},
     {"live", 0, "", "what the enforcers have loaded now, by ssh", set_switch<&Settings::live>},
     {"from", 0, "CLASS", "who opens the connection", set_text<&Settings::from>},
     {"to", 0, "CLASS", "who listens", set_text<&Settings::to>},
@@ -243,6 +253,8 @@ constexpr Option kOptions[] = {
     {"exclude", 0, "TAG", "and not these", add_list<&Settings::exclude>},
     {"fail-on", 0, "LIST", "findings that exit 1; default: leak,outage (a leak always does)",
      set_fail_on},
+    {"fail-on", 0, "KIND", "opened, closed or any: which changes exit 1; default: any",
+     set_fail_on_changes, "diff"},
     {"min-coverage", 0, "PERCENT", "exit 4 where fewer cells are decided; default: the site's",
      set_min_coverage},
     {"agent", 0, "PROGRAM", "default: bulkhead-agent, in a lab the one beside this program",
@@ -266,9 +278,15 @@ std::span<const Option> options() {
   return kOptions;
 }
 
-const Option* find_option(std::string_view name) {
-  const auto* const row = std::find_if(std::begin(kOptions), std::end(kOptions),
-                                       [&](const Option& option) { return option.name == name; });
+const Option* find_option(std::string_view name, std::string_view verb) {
+  const auto find = [&](std::string_view whose) {
+    return std::find_if(std::begin(kOptions), std::end(kOptions), [&](const Option& option) {
+      return option.name == name && option.verb == whose;
+    });
+  };
+  const auto* row = find(verb);
+  if (row == std::end(kOptions))
+    row = find({});
   return row == std::end(kOptions) ? nullptr : row;
 }
 

@@ -18,9 +18,11 @@ struct Option {
   std::string_view help;
   // Takes the value ("" of a switch) into `settings`, or says what is wrong with it.
   Status (*apply)(Settings& settings, const std::string& value) = nullptr;
+  std::string_view verb{};  // whose row it is, where verbs mean different things by a name
 };
 
 [[nodiscard]] std::span<const Option> options();
-[[nodiscard]] const Option* find_option(std::string_view name);
+// The row for that verb, else the one for all.
+[[nodiscard]] const Option* find_option(std::string_view name, std::string_view verb);
 
 }  // namespace bulkhead::cli

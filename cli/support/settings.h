@@ -38,9 +38,11 @@ struct Settings {
   std::vector<std::string> ssh;
   bool sudo = false;
 
-  std::string ruleset;   // prove: a file
-  std::string enforcer;  // whose place it takes
-  bool live = false;     // what the hosts have loaded
+  std::string ruleset;                                // prove: a file
+  std::string enforcer;                               // whose place it takes
+  bool live = false;                                  // what the hosts have loaded
+  std::string site;                                   // diff: names what rulesets say
+  bool fail_on_opened = true, fail_on_closed = true;  // diff
 
   std::string from, to;  // explain
   std::optional<policy::TrafficKey> traffic;

@@ -38,6 +38,8 @@ TEST(CommandLine, EachMistakeIsToldWithAHint) {
       {{"audit", "s", "--seed", "-1"}, "a seed is a number"},
       {{"audit", "s", "--timeout", "0"}, "90, 90s or 5m"},
       {{"audit", "s", "--fail-on", "leek"}, "did you mean `leak`?"},
+      {{"diff", "a", "b", "--fail-on", "leak"}, "opened, closed or any"},
+      {{"diff", "a"}, "`diff` takes: BEFORE AFTER"},
       {{"audit", "s", "--min-coverage", "101"}, "0 to 100"},
       {{"audit", "s", "--run", "A_b"}, "a-z and 0-9"},
       {{"explain", "s", "--tcp", "0"}, "1 to 65535"},
@@ -88,7 +90,7 @@ TEST(CommandLine, UdpToTheRocePortIsRoce) {
 TEST(Verbs, NameOnlyOptionsThatExist) {
   for (const Verb& verb : verbs()) {
     for (const std::string_view option : verb.options)
-      EXPECT_NE(find_option(option), nullptr) << verb.name << " " << option;
+      EXPECT_NE(find_option(option, verb.name), nullptr) << verb.name << " " << option;
     EXPECT_EQ(verb.formats.empty(),
               std::find(verb.options.begin(), verb.options.end(), "format") == verb.options.end())
         << verb.name;

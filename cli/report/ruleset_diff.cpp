@@ -1,0 +1,276 @@
+#include "cli/report/ruleset_diff.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/report/xml.h"
+#include "cli/support/exit_code.h"
+#include "cli/support/terminal.h"
+
+namespace bulkhead::cli {
+namespace {
+
+namespace proof = compiler::proof;
+using proof::ChangeKind;
+using Part = DiffReport::Part;
+
+struct Look {
+  std::string_view sign;
+  std::string_view means;
+  Style style;
+  bool opens, closes;
+};
+Look look_of(ChangeKind kind) {
+  switch (kind) {
+    case ChangeKind::Opens:
+      return {"OPENS", "stopped before, and passes now", Style::Bad, true, false};
+    case ChangeKind::MayOpen:
+      return {"MAY OPEN", "a limit or a queue decides now", Style::Bad, true, false};
+    case ChangeKind::Closes:
+      return {"CLOSES", "passed before, and is stopped now", Style::Warning, false, true};
+    case ChangeKind::MayClose:
+      return {"MAY CLOSE", "a limit or a queue decides now", Style::Warning, false, true};
+    case ChangeKind::Redirects:
+      return {"REDIRECTS", "passes on both sides, translated otherwise", Style::Bad, true, true};
+    case ChangeKind::Unknown:
+      return {"UNKNOWN", "a rule outside the model decides", Style::Warning, false, false};
+  }
+  return {"", "", Style::Plain, false, false};
+}
+
+std::string families_word(const std::vector<Family>& families) {
+  if (families.size() > 1)
+    return "IPv4 and IPv6";
+  return families.front() == Family::V4 ? "IPv4" : "IPv6";
+}
+
+// "forward: red → storage  nfs (tcp 2049)"
+std::string headline(const proof::Difference& what) {
+  return fmt::format("{}: {} → {}  {}", proof::to_string(what.passage), printable(what.box.from),
+                     printable(what.box.to), printable(what.box.traffic));
+}
+
+std::string details(const proof::Difference& what) {
+  std::string out = families_word(what.families);
+  for (const std::string* part : {&what.box.state, &what.box.interfaces, &what.box.others})
+    if (!part->empty())
+      out += "; " + printable(*part);
+  return out;
+}
+
+std::string way_text(std::string_view side, const std::vector<std::string>& rules,
+                     const View& view) {
+  std::string out;
+  for (std::size_t i = 0; i < rules.size(); ++i)
+    if (view.all || i + 2 >= rules.size())
+      out += fmt::format("      {:<6}  {} {}\n", out.empty() ? side : "",
+                         i + 1 == rules.size() ? "⇒" : "·",
+                         paint(printable(rules[i]), Style::Dim, view.color));
+  return out.empty() ? fmt::format("      {:<6}  ⇒ no rule: accept\n", side) : out;
+}
+
+std::string change_text(const proof::RulesetChange& change, const View& view) {
+  const Look look = look_of(change.kind);
+  std::string out =
+      fmt::format("  {}  {}\n", paint(look.sign, look.style, view.color), headline(change.what));
+  out += fmt::format("      {}\n      {}; for example\n      {}\n", details(change.what),
+                     look.means, printable(proof::to_string(change.what.example)));
+  out += way_text("before", change.rules_before, view);
+  return out + way_text("after", change.what.rules, view);
+}
+
+std::string part_text(const Part& part, const View& view) {
+  std::string out =
+      fmt::format("{}{}{} → {}\n", paint(printable(part.enforcer), Style::Bold, view.color),
+                  part.enforcer.empty() ? "" : "  ", printable(part.before), printable(part.after));
+  if (part.listing_alone)
+    out +=
+        "  Of a side only a listing was there: nft 1.0.6 leaves some matches out of one (ip6 "
+        "nexthdr, iiftype, ether type).\n";
+  for (const proof::PassageDiff& passage : part.diff.passages) {
+    if (passage.changes.empty() && part.diff.not_decided.empty())
+      out +=
+          fmt::format("  {}  {}: the same packets pass\n", paint("EQUAL", Style::Good, view.color),
+                      proof::to_string(passage.passage));
+    for (const proof::RulesetChange& change : passage.changes)
+      out += change_text(change, view);
+    if (!passage.complete)
+      out += fmt::format("  and more in {}\n", proof::to_string(passage.passage));
+  }
+  for (const std::string& pair : part.diff.ambiguous)
+    out +=
+        fmt::format("  {}  {}\n", paint("AMBIGUOUS", Style::Warning, view.color), printable(pair));
+  if (!part.diff.not_decided.empty())
+    out += fmt::format("  {}  {}\n", paint("NOT DECIDED", Style::Warning, view.color),
+                       printable(part.diff.not_decided));
+  return out;
+}
+
+nlohmann::ordered_json change_json(const proof::RulesetChange& change) {
+  const proof::Difference& what = change.what;
+  const proof::Example& example = what.example;
+  nlohmann::ordered_json families = nlohmann::ordered_json::array();
+  for (const Family family : what.families)
+    families.push_back(to_string(family));
+  return {{"change", proof::to_string(change.kind)},
+          {"passage", proof::to_string(what.passage)},
+          {"families", std::move(families)},
+          {"from", printable(what.box.from)},
+          {"to", printable(what.box.to)},
+          {"traffic", printable(what.box.traffic)},
+          {"state", what.box.state},
+          {"interfaces", printable(what.box.interfaces)},
+          {"others", printable(what.box.others)},
+          {"example",
+           {{"in", example.in},
+            {"out", example.out},
+            {"from", example.facts.from.str()},
+            {"to", example.facts.to.str()},
+            {"protocol", example.facts.protocol},
+            {"sport", example.facts.sport},
+            {"dport", example.facts.dport},
+            {"text", printable(proof::to_string(example))},
+            {"exact", example.is_exact}}},
+          {"rules_before", change.rules_before},
+          {"rules_after", what.rules}};
+}
+
+// A failure where --fail-on asks for such changes, an error where it is not decided.
+std::string outcome_xml(const DiffReport& report, const Part& part,
+                        const proof::PassageDiff& passage) {
+  std::string failures, unknown;
+  for (const proof::RulesetChange& change : passage.changes) {
+    const Look look = look_of(change.kind);
+    const std::string line =
+        fmt::format("{} {}; {}; for example {}\n", look.sign, headline(change.what),
+                    details(change.what), proof::to_string(change.what.example));
+    if (change.kind == ChangeKind::Unknown)
+      unknown += line;
+    else if ((look.opens && report.fail_on_opened) || (look.closes && report.fail_on_closed))
+      failures += line;
+  }
+  for (const std::string& pair : part.diff.ambiguous)
+    unknown += pair + "\n";
+  if (!failures.empty())
+    return fmt::format("<failure message=\"changed\">{}</failure>", xml_escape(failures + unknown));
+  if (!unknown.empty())
+    return fmt::format("<error message=\"not decided\">{}</error>", xml_escape(unknown));
+  return {};
+}
+
+}  // namespace
+
+void finish(DiffReport& report) {
+  report.opened = report.removed.size();
+  report.closed = report.added.size();
+  report.open_questions = 0;
+  bool fails =
+      (report.fail_on_opened && report.opened > 0) || (report.fail_on_closed && report.closed > 0);
+  for (const Part& part : report.parts) {
+    report.open_questions += part.diff.ambiguous.size() + (part.diff.not_decided.empty() ? 0 : 1);
+    for (const proof::PassageDiff& passage : part.diff.passages)
+      for (const proof::RulesetChange& change : passage.changes) {
+        const Look look = look_of(change.kind);
+        report.opened += look.opens ? 1 : 0;
+        report.closed += look.closes ? 1 : 0;
+        report.open_questions += change.kind == ChangeKind::Unknown ? 1 : 0;
+        fails |= (look.opens && report.fail_on_opened) || (look.closes && report.fail_on_closed);
+      }
+  }
+  const std::string counted = fmt::format("{} opened, {} closed", report.opened, report.closed);
+  if (fails) {
+    report.exit_code = kExitFindings;
+    report.conclusion = counted;
+  } else if (report.open_questions > 0) {
+    report.exit_code = kExitInconclusive;
+    report.conclusion = fmt::format("not decided ({})", counted);
+  } else {
+    report.exit_code = kExitOk;
+    report.conclusion = report.opened + report.closed == 0
+                            ? "the same packets pass"
+                            : counted + "; none of a kind that --fail-on asks for";
+  }
+}
+
+std::string diff_text(const DiffReport& report, const View& view) {
+  std::string out;
+  for (const std::string& name : report.removed)
+    out += fmt::format("{}  enforcer {}: only before, in {}\n",
+                       paint("REMOVED", Style::Bad, view.color), printable(name),
+                       printable(report.before));
+  for (const std::string& name : report.added)
+    out += fmt::format("{}  enforcer {}: only after, in {}\n",
+                       paint("ADDED", Style::Warning, view.color), printable(name),
+                       printable(report.after));
+  for (const Part& part : report.parts)
+    out += part_text(part, view) + "\n";
+  return out + fmt::format("exit {}: {}\n", report.exit_code, report.conclusion);
+}
+
+std::string diff_json(const DiffReport& report) {
+  nlohmann::ordered_json parts = nlohmann::ordered_json::array();
+  for (const Part& part : report.parts) {
+    nlohmann::ordered_json changes = nlohmann::ordered_json::array();
+    bool complete = true;
+    for (const proof::PassageDiff& passage : part.diff.passages) {
+      complete &= passage.complete;
+      for (const proof::RulesetChange& change : passage.changes)
+        changes.push_back(change_json(change));
+    }
+    parts.push_back({{"enforcer", printable(part.enforcer)},
+                     {"before", printable(part.before)},
+                     {"after", printable(part.after)},
+                     {"equal", part.diff.is_equal()},
+                     {"listing_alone", part.listing_alone},
+                     {"not_decided", part.diff.not_decided},
+                     {"changes", std::move(changes)},
+                     {"complete", complete},
+                     {"ambiguous", part.diff.ambiguous}});
+  }
+  const nlohmann::ordered_json json{{"schema", "bulkhead.diff/1"},
+                                    {"exit", report.exit_code},
+                                    {"conclusion", report.conclusion},
+                                    {"before", printable(report.before)},
+                                    {"after", printable(report.after)},
+                                    {"enforcers_added", report.added},
+                                    {"enforcers_removed", report.removed},
+                                    {"opened", report.opened},
+                                    {"closed", report.closed},
+                                    {"enforcers", std::move(parts)}};
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string diff_junit(const DiffReport& report) {
+  std::string cases;
+  std::size_t tests = 0, failures = 0, errors = 0;
+  const auto add = [&](std::string_view suite, std::string_view name, const std::string& inner) {
+    ++tests;
+    failures += inner.starts_with("<failure") ? 1 : 0;
+    errors += inner.starts_with("<error") ? 1 : 0;
+    cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\"", xml_escape(suite),
+                         xml_escape(name));
+    cases += inner.empty() ? "/>\n" : fmt::format(">{}</testcase>\n", inner);
+  };
+  const auto enforcers = [&](const std::vector<std::string>& names, std::string_view word,
+                             bool fails) {
+    for (const std::string& name : names)
+      add(name, word, fails ? fmt::format("<failure message=\"{}\"/>", word) : "");
+  };
+  enforcers(report.removed, "enforcer removed", report.fail_on_opened);
+  enforcers(report.added, "enforcer added", report.fail_on_closed);
+  for (const Part& part : report.parts) {
+    const std::string suite = part.enforcer.empty() ? "rules" : part.enforcer;
+    if (!part.diff.not_decided.empty())
+      add(suite, "all", fmt::format("<error message=\"{}\"/>", xml_escape(part.diff.not_decided)));
+    else
+      for (const proof::PassageDiff& passage : part.diff.passages)
+        add(suite, proof::to_string(passage.passage), outcome_xml(report, part, passage));
+  }
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"bulkhead diff\" tests=\"{}\" "
+      "failures=\"{}\" errors=\"{}\">\n{}</testsuite>\n",
+      tests, failures, errors, cases);
+}
+
+}  // namespace bulkhead::cli

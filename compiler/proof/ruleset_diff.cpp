@@ -1,0 +1,197 @@
+#include "compiler/proof/ruleset_diff.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace bulkhead::compiler::proof {
+
+namespace {
+
+constexpr std::array kKinds{ChangeKind::Opens,    ChangeKind::MayOpen,   ChangeKind::Closes,
+                            ChangeKind::MayClose, ChangeKind::Redirects, ChangeKind::Unknown};
+// Terminals of a sorted diagram: 0 for what did not change, else one more than the kind.
+constexpr Terminal kSame = 0;
+constexpr Terminal terminal_of(ChangeKind kind) {
+  return static_cast<Terminal>(kind) + 1;
+}
+
+bool passes(Outcome outcome) {
+  return outcome == Outcome::Accept;
+}
+bool stops(Outcome outcome) {
+  return outcome == Outcome::Drop || outcome == Outcome::Reject;
+}
+
+bool is_translation(Field field) {
+  constexpr std::array kFields{Field::Source4,      Field::Destination4, Field::Source6,
+                               Field::Destination6, Field::SourcePort,   Field::DestinationPort};
+  return std::find(kFields.begin(), kFields.end(), field) != kFields.end();
+}
+
+// Where the packet goes and as whose, whichever rule made it so.
+std::set<Changes> translations(const Ending& ending) {
+  std::set<Changes> out;
+  for (const Way& way : ending.ways) {
+    if (way.end != End::Accept && way.end != End::Continue)
+      continue;
+    Changes kept;
+    for (Change change : way.changes)
+      if (is_translation(change.field)) {
+        change.by = {};
+        kept.push_back(change);
+      }
+    out.insert(std::move(kept));
+  }
+  return out;
+}
+
+// What is outside the model in the rules that decide, as listed.
+std::vector<std::string> unmodelled(const Ruleset& ruleset, const Ending& ending) {
+  std::vector<std::string> out;
+  for (const RuleRef& ref : ending.unknown)
+    for (const Statement& statement : ruleset.chains[ref.chain].rules[ref.rule].statements)
+      if (const auto* beyond = std::get_if<Unmodelled>(&statement))
+        out.push_back(beyond->json);
+  return out;
+}
+
+std::set<End> ends(const Ending& ending) {
+  std::set<End> out;
+  for (const Way& way : ending.ways)
+    out.insert(way.end);
+  return out;
+}
+
+class Differ {
+ public:
+  Differ(const Ruleset& before, const Ruleset& after, const Naming& naming, std::size_t limit,
+         const Budget& budget)
+      : before_(before), after_(after), naming_(naming), limit_(limit), space_(budget) {}
+
+  RulesetDiff run() {
+    try {
+      Symbolic before(space_, endings_, before_), after(space_, endings_, after_);
+      for (const Passage passage : kPassages) {
+        out_.passages.push_back(compare(passage, before, after));
+        ambiguous("before", before_, before, passage);
+        ambiguous("after", after_, after, passage);
+      }
+    } catch (const OutOfBudget& error) {
+      out_.not_decided = fmt::format("too large to decide: {}", error.what());
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // The same words outside the model decide between the same ends. What an effect outside the model
+  // leads to (End::Unknown) is not known to be the same.
+  bool are_alike(const Ending& a, const Ending& b) const {
+    return !a.unknown.empty() && ends(a) == ends(b) && !ends(a).contains(End::Unknown) &&
+           unmodelled(before_, a) == unmodelled(after_, b);
+  }
+
+  Terminal classify(Terminal x, Terminal y) const {
+    const Ending& a = endings_.at(x);
+    const Ending& b = endings_.at(y);
+    const Outcome was = outcome_of(a), is = outcome_of(b);
+    if (was == Outcome::Unknown || is == Outcome::Unknown)
+      return are_alike(a, b) ? kSame : terminal_of(ChangeKind::Unknown);
+    if (stops(was))
+      return stops(is) ? kSame : terminal_of(passes(is) ? ChangeKind::Opens : ChangeKind::MayOpen);
+    if (stops(is))
+      return terminal_of(passes(was) ? ChangeKind::Closes : ChangeKind::MayClose);
+    if (passes(was) != passes(is))  // a limit came or went
+      return terminal_of(passes(was) ? ChangeKind::MayClose : ChangeKind::MayOpen);
+    return translations(a) == translations(b) ? kSame : terminal_of(ChangeKind::Redirects);
+  }
+
+  PassageDiff compare(Passage passage, Symbolic& before, Symbolic& after) {
+    const Diagram sorted = space_.apply(doing(before, passage), doing(after, passage),
+                                        [&](Terminal x, Terminal y) { return classify(x, y); });
+    // What chains never see because conntrack puts it together first (fragments) is not compared
+    // where only one side does so, but for this: a packet that passes now opens something.
+    const Diagram now = possible(space_, after_, passage);
+    const Diagram both = space_.intersect(now, possible(space_, before_, passage));
+    // Later packets of a connection are translated as its first one was.
+    const Diagram first =
+        space_.complement(space_.equal(Field::CtState, static_cast<Value>(CtState::Established)));
+    PassageDiff out;
+    out.passage = passage;
+    for (const ChangeKind kind : kKinds) {
+      const bool opens = kind == ChangeKind::Opens || kind == ChangeKind::MayOpen;
+      Diagram packets =
+          space_.intersect(space_.where(sorted, terminal_of(kind)), opens ? now : both);
+      if (kind == ChangeKind::Redirects)
+        packets = space_.intersect(packets, first);
+      tell(kind, packets, out);
+    }
+    return out;
+  }
+
+  void tell(ChangeKind kind, Diagram packets, PassageDiff& out) {
+    Comparison comparison;
+    comparison.passage = out.passage;
+    comparison.opens = packets;
+    Differences told = differences(space_, comparison, after_, naming_, limit_);
+    out.complete &= told.complete;
+    for (Difference& difference : told.list) {
+      auto way = way_of(before_, difference.example.packet, out.passage);
+      out.changes.push_back({kind, std::move(difference), std::move(way)});
+    }
+  }
+
+  void ambiguous(std::string_view side, const Ruleset& ruleset, Symbolic& rules, Passage passage) {
+    for (const Station& station : stations(passage))
+      for (const auto& [a, b] : rules.ambiguous_order(station.family, station.hook)) {
+        std::string text =
+            fmt::format("{}: {} and {} have one priority, and their order changes the answer", side,
+                        chain_name(ruleset, a), chain_name(ruleset, b));
+        if (std::find(out_.ambiguous.begin(), out_.ambiguous.end(), text) == out_.ambiguous.end())
+          out_.ambiguous.push_back(std::move(text));
+      }
+  }
+
+  const Ruleset& before_;
+  const Ruleset& after_;
+  const Naming& naming_;
+  std::size_t limit_;
+  Diagrams space_;
+  Endings endings_;
+  RulesetDiff out_;
+};
+
+}  // namespace
+
+std::string_view to_string(ChangeKind kind) {
+  switch (kind) {
+    case ChangeKind::Opens:
+      return "opens";
+    case ChangeKind::MayOpen:
+      return "may open";
+    case ChangeKind::Closes:
+      return "closes";
+    case ChangeKind::MayClose:
+      return "may close";
+    case ChangeKind::Redirects:
+      return "redirects";
+    case ChangeKind::Unknown:
+      return "unknown";
+  }
+  return "";
+}
+
+bool RulesetDiff::is_equal() const {
+  return not_decided.empty() && ambiguous.empty() &&
+         std::all_of(passages.begin(), passages.end(),
+                     [](const PassageDiff& passage) { return passage.changes.empty(); });
+}
+
+RulesetDiff diff(const Ruleset& before, const Ruleset& after, const Naming& naming,
+                 std::size_t limit, const Budget& budget) {
+  return Differ(before, after, naming, limit, budget).run();
+}
+
+}  // namespace bulkhead::compiler::proof

@@ -1,0 +1,45 @@
+// Two rulesets of one place, before and after: the packets that one lets pass and the other does
+// not. Nothing is asked of a policy here; a site only gives names.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/proof/difference.h"
+
+namespace bulkhead::compiler::proof {
+
+enum class ChangeKind : std::uint8_t {
+  Opens,
+  MayOpen,  // passes or not by more than the packet (a limit, a queue); stopped before
+  Closes,
+  MayClose,
+  Redirects,  // passes on both sides, translated to another source or destination
+  Unknown,    // a rule outside the model decides on a side, and not the same one on both
+};
+[[nodiscard]] std::string_view to_string(ChangeKind kind);  // "opens", "may open", ...
+
+struct RulesetChange {
+  ChangeKind kind = ChangeKind::Opens;
+  Difference what;                        // its rules are those of `after`
+  std::vector<std::string> rules_before;  // the example's way through the other ruleset
+};
+
+struct PassageDiff {
+  Passage passage = Passage::Forward;
+  std::vector<RulesetChange> changes;  // openings first, the largest of each kind first
+  bool complete = true;                // else there are more
+};
+
+struct RulesetDiff {
+  std::vector<PassageDiff> passages;   // forward, input, output
+  std::vector<std::string> ambiguous;  // base chains whose order, which decides, is not promised
+  std::string not_decided;             // why there is no answer; empty: there is one
+  [[nodiscard]] bool is_equal() const;
+};
+
+// At most `limit` changes of a kind and passage. Never throws for want of budget: not_decided.
+[[nodiscard]] RulesetDiff diff(const Ruleset& before, const Ruleset& after, const Naming& naming,
+                               std::size_t limit, const Budget& budget = {});
+
+}  // namespace bulkhead::compiler::proof
