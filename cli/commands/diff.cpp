@@ -15,7 +15,7 @@ namespace {
 
 namespace proof = compiler::proof;
 
-constexpr std::size_t kMostChanges = 8;  // of a kind and passage
+constexpr std::size_t kMostDifferences = 64;  // of a finding
 
 struct Sides {
   RulesetSource before, after;
@@ -77,7 +77,7 @@ const SourceRuleset* find(const RulesetSource& source, const std::string& enforc
 
 class Comparer {
  public:
-  Comparer(const Settings& settings, const Sides& sides) : sides_(sides), naming_(sides.site()) {
+  Comparer(const Settings& settings, const Sides& sides) : settings_(settings), sides_(sides) {
     report_.before = settings.arguments[0];
     report_.after = settings.arguments[1];
     report_.fail_on_opened = settings.fail_on_opened;
@@ -119,14 +119,29 @@ class Comparer {
   }
 
   void compare(const SourceRuleset& before, const SourceRuleset& after) {
-    report_.parts.push_back({before.enforcer.empty() ? after.enforcer : before.enforcer,
-                             before.rules, after.rules,
-                             proof::diff(before.ruleset, after.ruleset, naming_, kMostChanges),
+    const std::string& enforcer = before.enforcer.empty() ? after.enforcer : before.enforcer;
+    const proof::Naming naming(sides_.site(), view_of_enforcer(enforcer));
+    report_.parts.push_back({enforcer, before.rules, after.rules,
+                             proof::diff(before.ruleset, after.ruleset, naming, kMostDifferences),
                              before.listing_alone || after.listing_alone});
   }
 
+  // Two files may be anybody's: then the site's only enforcer, or the one that --enforcer names.
+  const compiler::EnforcerView* view_of_enforcer(const std::string& enforcer) const {
+    if (sides_.site() == nullptr)
+      return nullptr;
+    const auto& views = sides_.site()->coverage.views;
+    const std::string& wanted = enforcer.empty() ? settings_.enforcer : enforcer;
+    if (wanted.empty() && views.size() == 1)
+      return &views.front();
+    const auto found =
+        std::find_if(views.begin(), views.end(),
+                     [&](const compiler::EnforcerView& view) { return view.enforcer == wanted; });
+    return found == views.end() ? nullptr : &*found;
+  }
+
+  const Settings& settings_;
   const Sides& sides_;
-  proof::Naming naming_;
   DiffReport report_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/report/xml.h"
@@ -45,39 +46,56 @@ std::string families_word(const std::vector<Family>& families) {
   return families.front() == Family::V4 ? "IPv4" : "IPv6";
 }
 
-// "forward: red → storage  nfs (tcp 2049)"
-std::string headline(const proof::Difference& what) {
-  return fmt::format("{}: {} → {}  {}", proof::to_string(what.passage), printable(what.box.from),
-                     printable(what.box.to), printable(what.box.traffic));
+// Differences of a finding that are shown without -v.
+constexpr std::size_t kShown = 3;
+constexpr std::size_t kShownBeside = 1;  // of what is not between classes
+std::size_t shown_of(const proof::Finding& finding, const View& view) {
+  const bool first = finding.subject <= proof::Subject::Classes;
+  return view.all ? finding.differences.size()
+                  : std::min(finding.differences.size(), first ? kShown : kShownBeside);
 }
 
-std::string details(const proof::Difference& what) {
-  std::string out = families_word(what.families);
-  for (const std::string* part : {&what.box.state, &what.box.interfaces, &what.box.others})
-    if (!part->empty())
-      out += "; " + printable(*part);
-  return out;
+// "red → storage: nfs (tcp 2049)  (IPv4; in by bond0.101)"
+std::string one_line(const proof::Finding& finding, const proof::Difference& one) {
+  std::string more = families_word(one.families);
+  for (const std::string* part : {&one.box.state, &one.box.interfaces, &one.box.others})
+    if (!part->empty() && !(part == &one.box.state && finding.begins))
+      more += "; " + *part;
+  return printable(
+      fmt::format("{} → {}: {}  ({})", one.box.from, one.box.to, one.box.traffic, more));
 }
 
 std::string way_text(std::string_view side, const std::vector<std::string>& rules,
                      const View& view) {
   std::string out;
   for (std::size_t i = 0; i < rules.size(); ++i)
-    if (view.all || i + 2 >= rules.size())
-      out += fmt::format("      {:<6}  {} {}\n", out.empty() ? side : "",
-                         i + 1 == rules.size() ? "⇒" : "·",
+    if (view.all || i + 1 >= rules.size())
+      out += fmt::format("        {:<6}  {}\n", out.empty() ? side : "",
                          paint(printable(rules[i]), Style::Dim, view.color));
-  return out.empty() ? fmt::format("      {:<6}  ⇒ no rule: accept\n", side) : out;
+  return out.empty() ? fmt::format("        {:<6}  no rule sees it\n", side) : out;
 }
 
-std::string change_text(const proof::RulesetChange& change, const View& view) {
+std::string change_text(const std::string& enforcer, const proof::RulesetChange& change,
+                        const View& view) {
+  const proof::Finding& finding = change.what;
   const Look look = look_of(change.kind);
+  const std::string title =
+      finding.subject == proof::Subject::Any ? "" : proof::title(finding.subject, enforcer);
   std::string out =
-      fmt::format("  {}  {}\n", paint(look.sign, look.style, view.color), headline(change.what));
-  out += fmt::format("      {}\n      {}; for example\n      {}\n", details(change.what),
-                     look.means, printable(proof::to_string(change.what.example)));
-  out += way_text("before", change.rules_before, view);
-  return out + way_text("after", change.what.rules, view);
+      fmt::format("  {}  {}{}{}: {}\n", paint(look.sign, look.style, view.color),
+                  proof::to_string(finding.passage), title.empty() ? "" : ": ", title, look.means);
+  const std::size_t shown = shown_of(finding, view);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const proof::Difference& one = finding.differences[i];
+    out += fmt::format("      {}\n        for example {}\n", one_line(finding, one),
+                       printable(proof::to_string(one.example)));
+    out += way_text("before", change.rules_before[i], view);
+    out += way_text("after", one.rules, view);
+  }
+  if (const std::size_t more = finding.differences.size() - shown; more > 0 || !finding.complete)
+    out += fmt::format("      and {}{} more{}\n", finding.complete ? "" : "at least ",
+                       more + (finding.complete ? 0 : 1), view.all ? "" : " (-v shows them)");
+  return out;
 }
 
 std::string part_text(const Part& part, const View& view) {
@@ -94,9 +112,7 @@ std::string part_text(const Part& part, const View& view) {
           fmt::format("  {}  {}: the same packets pass\n", paint("EQUAL", Style::Good, view.color),
                       proof::to_string(passage.passage));
     for (const proof::RulesetChange& change : passage.changes)
-      out += change_text(change, view);
-    if (!passage.complete)
-      out += fmt::format("  and more in {}\n", proof::to_string(passage.passage));
+      out += change_text(part.enforcer, change, view);
   }
   for (const std::string& pair : part.diff.ambiguous)
     out +=
@@ -107,21 +123,22 @@ std::string part_text(const Part& part, const View& view) {
   return out;
 }
 
-nlohmann::ordered_json change_json(const proof::RulesetChange& change) {
-  const proof::Difference& what = change.what;
-  const proof::Example& example = what.example;
+nlohmann::ordered_json difference_json(const proof::Difference& one,
+                                       const std::vector<std::string>& rules_before) {
+  const proof::Example& example = one.example;
   nlohmann::ordered_json families = nlohmann::ordered_json::array();
-  for (const Family family : what.families)
+  for (const Family family : one.families)
     families.push_back(to_string(family));
-  return {{"change", proof::to_string(change.kind)},
-          {"passage", proof::to_string(what.passage)},
-          {"families", std::move(families)},
-          {"from", printable(what.box.from)},
-          {"to", printable(what.box.to)},
-          {"traffic", printable(what.box.traffic)},
-          {"state", what.box.state},
-          {"interfaces", printable(what.box.interfaces)},
-          {"others", printable(what.box.others)},
+  return {{"families", std::move(families)},
+          {"from", printable(one.box.from)},
+          {"to", printable(one.box.to)},
+          {"traffic", printable(one.box.traffic)},
+          {"state", one.box.state},
+          {"interfaces", printable(one.box.interfaces)},
+          {"others", printable(one.box.others)},
+          {"nevers", one.policy.nevers},
+          {"denied_by", one.policy.denied},
+          {"allowed_by", one.policy.allowed},
           {"example",
            {{"in", example.in},
             {"out", example.out},
@@ -132,8 +149,21 @@ nlohmann::ordered_json change_json(const proof::RulesetChange& change) {
             {"dport", example.facts.dport},
             {"text", printable(proof::to_string(example))},
             {"exact", example.is_exact}}},
-          {"rules_before", change.rules_before},
-          {"rules_after", what.rules}};
+          {"rules_before", rules_before},
+          {"rules_after", one.rules}};
+}
+
+nlohmann::ordered_json change_json(const proof::RulesetChange& change) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < change.what.differences.size(); ++i)
+    list.push_back(difference_json(change.what.differences[i], change.rules_before[i]));
+  return {{"change", proof::to_string(change.kind)},
+          {"passage", proof::to_string(change.what.passage)},
+          {"subject", proof::to_string(change.what.subject)},
+          {"causes", change.what.causes},
+          {"begins_connections", change.what.begins},
+          {"differences", std::move(list)},
+          {"complete", change.what.complete}};
 }
 
 // A failure where --fail-on asks for such changes, an error where it is not decided.
@@ -142,9 +172,10 @@ std::string outcome_xml(const DiffReport& report, const Part& part,
   std::string failures, unknown;
   for (const proof::RulesetChange& change : passage.changes) {
     const Look look = look_of(change.kind);
-    const std::string line =
-        fmt::format("{} {}; {}; for example {}\n", look.sign, headline(change.what),
-                    details(change.what), proof::to_string(change.what.example));
+    std::string line;
+    for (const proof::Difference& one : change.what.differences)
+      line += fmt::format("{} {}; for example {}\n", look.sign, one_line(change.what, one),
+                          proof::to_string(one.example));
     if (change.kind == ChangeKind::Unknown)
       unknown += line;
     else if ((look.opens && report.fail_on_opened) || (look.closes && report.fail_on_closed))
@@ -212,12 +243,9 @@ std::string diff_json(const DiffReport& report) {
   nlohmann::ordered_json parts = nlohmann::ordered_json::array();
   for (const Part& part : report.parts) {
     nlohmann::ordered_json changes = nlohmann::ordered_json::array();
-    bool complete = true;
-    for (const proof::PassageDiff& passage : part.diff.passages) {
-      complete &= passage.complete;
+    for (const proof::PassageDiff& passage : part.diff.passages)
       for (const proof::RulesetChange& change : passage.changes)
         changes.push_back(change_json(change));
-    }
     parts.push_back({{"enforcer", printable(part.enforcer)},
                      {"before", printable(part.before)},
                      {"after", printable(part.after)},
@@ -225,7 +253,6 @@ std::string diff_json(const DiffReport& report) {
                      {"listing_alone", part.listing_alone},
                      {"not_decided", part.diff.not_decided},
                      {"changes", std::move(changes)},
-                     {"complete", complete},
                      {"ambiguous", part.diff.ambiguous}});
   }
   const nlohmann::ordered_json json{{"schema", "bulkhead.diff/1"},

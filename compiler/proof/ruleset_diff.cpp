@@ -128,18 +128,40 @@ class Differ {
         packets = space_.intersect(packets, first);
       tell(kind, packets, out);
     }
+    std::stable_sort(out.changes.begin(), out.changes.end(),
+                     [](const RulesetChange& a, const RulesetChange& b) {
+                       return comes_before(a.what, b.what);
+                     });
     return out;
   }
 
+  // As a comparison with a policy would tell it.
   void tell(ChangeKind kind, Diagram packets, PassageDiff& out) {
     Comparison comparison;
     comparison.passage = out.passage;
-    comparison.opens = packets;
-    Differences told = differences(space_, comparison, after_, naming_, limit_);
-    out.complete &= told.complete;
-    for (Difference& difference : told.list) {
-      auto way = way_of(before_, difference.example.packet, out.passage);
-      out.changes.push_back({kind, std::move(difference), std::move(way)});
+    switch (kind) {
+      case ChangeKind::Opens:
+      case ChangeKind::Redirects:
+        comparison.opens = packets;
+        break;
+      case ChangeKind::MayOpen:
+        comparison.may_open = packets;
+        break;
+      case ChangeKind::Closes:
+        comparison.closes = packets;
+        break;
+      case ChangeKind::MayClose:
+        comparison.may_close = packets;
+        break;
+      case ChangeKind::Unknown:
+        comparison.unknown = packets;
+        break;
+    }
+    for (Finding& finding : differences(space_, comparison, after_, naming_, limit_).findings) {
+      RulesetChange change{kind, std::move(finding), {}};
+      for (const Difference& one : change.what.differences)
+        change.rules_before.push_back(way_of(before_, one.example.packet, out.passage));
+      out.changes.push_back(std::move(change));
     }
   }
 

@@ -21,14 +21,14 @@ enum class ChangeKind : std::uint8_t {
 
 struct RulesetChange {
   ChangeKind kind = ChangeKind::Opens;
-  Difference what;                        // its rules are those of `after`
-  std::vector<std::string> rules_before;  // the example's way through the other ruleset
+  Finding what;  // its causes and rules are those of `after`
+  // The way of each difference's example through `before`.
+  std::vector<std::vector<std::string>> rules_before;
 };
 
 struct PassageDiff {
   Passage passage = Passage::Forward;
-  std::vector<RulesetChange> changes;  // openings first, the largest of each kind first
-  bool complete = true;                // else there are more
+  std::vector<RulesetChange> changes;  // in order of Differences::findings
 };
 
 struct RulesetDiff {
@@ -38,7 +38,7 @@ struct RulesetDiff {
   [[nodiscard]] bool is_equal() const;
 };
 
-// At most `limit` changes of a kind and passage. Never throws for want of budget: not_decided.
+// At most `limit` differences in a finding. Never throws for want of budget: not_decided.
 [[nodiscard]] RulesetDiff diff(const Ruleset& before, const Ruleset& after, const Naming& naming,
                                std::size_t limit, const Budget& budget = {});
 
