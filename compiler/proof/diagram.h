@@ -87,7 +87,7 @@ class Diagrams {
   // A map of one field: the child of the range that holds the packet's value, else `otherwise`. Of
   // overlapping ranges the first one counts. Linear where children ask only later fields.
   Diagram branch(Field field, std::vector<Branch> branches, Diagram otherwise);
-  // A map of several fields; of overlapping keys the first one counts. Keys x log(keys).
+  // A map of several fields; of overlapping keys the first one counts.
   Diagram map(std::span<const Key> keys, Terminal otherwise);
 
   // ---- sets
@@ -107,7 +107,7 @@ class Diagrams {
   // `first`, and where that gives `hole`, `then`: rules in a row, with `hole` for "no rule yet".
   // Associative.
   Diagram fill(Diagram first, Terminal hole, Diagram then);
-  Diagram fill(std::span<const Diagram> row, Terminal hole);  // balanced; the hole itself if empty
+  Diagram fill(std::span<const Diagram> row, Terminal hole);  // the hole itself if empty
   // Where f gives t, what table[t] gives: a map's verdicts in the place of their numbers. Linear
   // where all of them ask only later fields than f. `table` covers every terminal of f.
   Diagram replace(Diagram f, std::span<const Diagram> table);
@@ -170,6 +170,8 @@ class Diagrams {
     Index child = 0;
   };
   class Scratch;
+  class RowFill;
+  class MapWalk;
   // Fixed operations remember their answers for good; the others take a number of their own.
   enum Operation : std::uint32_t {
     kUnite = 1,
@@ -187,8 +189,6 @@ class Diagrams {
   bool is_below(Index f, Field field) const { return nodes_.level(f) >= behind(field); }
   std::vector<Entry> entries(Field field, std::span<const Branch> sorted, Index otherwise) const;
   Index digits(std::uint16_t level, Value low, std::span<const Entry> entries);
-  Index key(const Key& key, Index outside);
-  Diagram map_part(std::span<const Key> keys);
   Index make(std::uint16_t level, std::span<Edge> edges);
   Index place(std::uint16_t level, std::span<Edge> edges, bool below);
   Index split(std::uint16_t level, std::span<const Edge> edges);

@@ -163,33 +163,4 @@ Diagram Diagrams::branch(Field field, std::vector<Branch> branches, Diagram othe
   return below ? out : replace(out, table);
 }
 
-Diagrams::Index Diagrams::key(const Key& key, Index outside) {
-  auto fields = key.fields;
-  std::sort(fields.begin(), fields.end());
-  Index below = constant(key.gives).index_;
-  for (auto it = fields.rbegin(); it != fields.rend(); ++it) {
-    const auto& [field, range] = *it;
-    const Value max = max_of(fields_[static_cast<std::size_t>(field)]);
-    if (range.first > range.last || range.first > max)
-      return outside;
-    const Branch one{{range.first, std::min(range.last, max)}, Diagram(below)};
-    below = digits(first_level(field), 0, entries(field, std::span(&one, 1), outside));
-  }
-  return below;
-}
-
-Diagram Diagrams::map_part(std::span<const Key> keys) {
-  if (keys.empty())
-    return constant(kHole);
-  if (keys.size() == 1)
-    return Diagram(key(keys[0], constant(kHole).index_));
-  const std::size_t half = keys.size() / 2;
-  const Diagram first = map_part(keys.first(half));
-  return fill(first, kHole, map_part(keys.subspan(half)));
-}
-
-Diagram Diagrams::map(std::span<const Key> keys, Terminal otherwise) {
-  return fill(map_part(keys), kHole, constant(otherwise));
-}
-
 }  // namespace bulkhead::compiler::proof

@@ -199,16 +199,6 @@ Diagram Diagrams::fill(Diagram first, Terminal hole, Diagram then) {
   return Diagram(merge<2>(Fill{kFill, constant(hole).index_}, {first.index_, then.index_}));
 }
 
-Diagram Diagrams::fill(std::span<const Diagram> row, Terminal hole) {
-  if (row.empty())
-    return constant(hole);
-  if (row.size() == 1)
-    return row[0];
-  const std::size_t half = row.size() / 2;
-  const Diagram first = fill(row.first(half), hole);
-  return fill(first, hole, fill(row.subspan(half), hole));
-}
-
 Diagram Diagrams::where(Diagram f, Terminal terminal) {
   return Diagram(merge<1>(Where{kWhere, constant(terminal).index_}, {f.index_}));
 }

@@ -22,6 +22,10 @@ Diagram Symbolic::chain(Index index) {
   const auto& rules = ruleset_.chains[index].rules;
   for (Index i = 0; i < rules.size(); ++i)
     row.push_back(rule({index, i}, rules[i]));
+  if (endings_.only_plain()) {
+    chains_[index] = space_.fill(row, Endings::of(End::Continue));
+    return *chains_[index];
+  }
   // In pairs: each rule is walked log(rules) times.
   for (; row.size() > 1; row.resize((row.size() + 1) / 2))
     for (std::size_t i = 0; i < row.size(); i += 2)

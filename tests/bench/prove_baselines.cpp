@@ -51,7 +51,6 @@ Diagram all(Diagrams& space, const std::vector<QuestionCell>& cells) {
 }
 
 bool equal(const Question& question) {
-  constexpr Terminal kNoRule = 2;
   Diagrams space;
   std::vector<Key> keys;
   for (const QuestionRule& rule : question.rules)
@@ -61,11 +60,7 @@ bool equal(const Question& question) {
                      {Field::Protocol, {rule.protocol, rule.protocol}},
                      {Field::DestinationPort, {rule.ports.first, rule.ports.last}}},
                     rule.accept ? 1U : 0U});
-  std::vector<Diagram> row;
-  for (const Key& key : keys)
-    row.push_back(space.map(std::span(&key, 1), kNoRule));
-  row.push_back(space.nothing());
-  const Diagram rules = space.fill(row, kNoRule);
+  const Diagram rules = space.map(keys, 0);
   return rules == space.subtract(all(space, question.allowed), all(space, question.denied));
 }
 

@@ -1,5 +1,7 @@
 // usage: bench_ruleset flows|sources|ports|prefixes SIZE
 // Compiles a generated site, probe plan and all, and writes its ruleset.
+#include <sys/resource.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -37,7 +39,9 @@ int main(int argc, char** argv) {
     std::fputs(artifacts.files.front().text.c_str(), stdout);
     for (const auto& file : artifacts.files)
       std::fprintf(stderr, "%s %zu bytes  ", file.path.c_str(), file.text.size());
-    std::fputs("\n", stderr);
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    std::fprintf(stderr, "peak %ld KiB\n", usage.ru_maxrss);
     return 0;
   }
   std::fputs("usage: bench_ruleset flows|sources|ports|prefixes SIZE\n", stderr);

@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <random>
 #include <set>
 
 #include "compiler/proof/box.h"
@@ -417,6 +418,56 @@ TEST(Sample, AvoidsZeroes) {
   EXPECT_TRUE((*packet)[static_cast<std::size_t>(Field::Source4)] == Value{0x0a000001});
   EXPECT_TRUE((*packet)[static_cast<std::size_t>(Field::DestinationPort)] == Value{1});
   EXPECT_FALSE((*packet)[static_cast<std::size_t>(Field::Family)]);
+}
+
+// Longer than one walk takes, on real fields: the first key that holds a packet counts, one key at
+// a time gives the same, and so does a row of them.
+RC_GTEST_PROP(Diagram, LongMapsAndRows, ()) {
+  constexpr std::array fields{Field::InInterface, Field::Source4, Field::DestinationPort};
+  std::mt19937 random(*rc::gen::arbitrary<std::uint32_t>());  // quicker than a generator each
+  const auto upto = [&](std::uint32_t last) { return static_cast<Value>(random() % (last + 1)); };
+  Diagrams space;
+  std::vector<Key> keys;
+  for (int i = 0; i < 150; ++i) {
+    Key key;
+    key.gives = static_cast<Terminal>(upto(kTerminals - 1));
+    for (const Field field : fields)
+      if (upto(2) != 0) {
+        // Neighbours around a digit's edge, now and then all the way up.
+        const Value around = Value{0x0a0000f8} & max_of(info(field));
+        const Value first = around + upto(15);
+        const Value last = upto(7) == 0 ? max_of(info(field)) : first + upto(7);
+        key.fields.emplace_back(field, ValueRange{first, last});
+      }
+    keys.push_back(key);
+  }
+  const Terminal otherwise = any_terminal();
+  constexpr Terminal kNone = 7;
+  const Diagram map = space.map(keys, otherwise);
+  std::vector<Diagram> row;
+  for (const Key& key : keys)
+    row.push_back(space.map(std::span(&key, 1), kNone));
+  row.push_back(space.constant(otherwise));
+  RC_ASSERT(space.fill(row, kNone) == map);
+  const auto pairs = [&](const auto& self, std::span<const Diagram> part) -> Diagram {
+    const std::size_t half = part.size() / 2;
+    return half == 0
+               ? part[0]
+               : space.fill(self(self, part.first(half)), kNone, self(self, part.subspan(half)));
+  };
+  RC_ASSERT(pairs(pairs, row) == map);
+
+  std::vector<Value> packet(kFieldCount);
+  for (int i = 0; i < 50; ++i) {
+    for (const Field field : fields)
+      packet[index(field)] = (Value{0x0a0000f8} & max_of(info(field))) + upto(23);
+    const auto first = std::find_if(keys.begin(), keys.end(), [&](const Key& key) {
+      return std::all_of(key.fields.begin(), key.fields.end(), [&](const auto& part) {
+        return holds(part.second, packet[index(part.first)]);
+      });
+    });
+    RC_ASSERT(space.at(map, packet) == (first == keys.end() ? otherwise : first->gives));
+  }
 }
 
 }  // namespace
