@@ -228,6 +228,15 @@ std::optional<Crew::Said> Crew::read_line(const std::string& host, Clock::time_p
     return Said{host, Failed{member.death}};
   }
   auto message = from_agent_from_json(*line);
+  if (!message) {
+    if (const auto version = stranger_version(*line)) {
+      bury(host,
+           fmt::format("it is bulkhead-agent version {}, and this bulkhead is {}: install the "
+                       "same version on both ({})",
+                       *version, BULKHEAD_VERSION, message.error().message));
+      return Said{host, Failed{member.death}};
+    }
+  }
   // A remote login script may speak before the agent does; the agent itself never before it is
   // asked.
   if (!message && !member.ready && member.noise < kMostNoise) {

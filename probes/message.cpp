@@ -379,4 +379,19 @@ Result<FromAgent> from_agent_from_json(std::string_view line) {
   return read_message<FromAgent>(*object, kFromAgent);
 }
 
+std::optional<std::string> stranger_version(std::string_view line) {
+  const auto object = parse_object(line);
+  if (!object)
+    return std::nullopt;
+  const auto text = [&](const char* name) -> std::string {
+    const auto field = object->find(name);
+    return field != object->end() && field->is_string() ? field->get<std::string>() : "";
+  };
+  const std::string type = text("type");
+  if (!text("schema").starts_with("bulkhead.") || (type != "ready" && type != "failed"))
+    return std::nullopt;
+  const std::string version = text("version");
+  return version.empty() ? "unknown" : version;
+}
+
 }  // namespace bulkhead::probes

@@ -127,5 +127,8 @@ using FromAgent =
 // never a crash (fuzzed).
 [[nodiscard]] Result<ToAgent> to_agent_from_json(std::string_view line);
 [[nodiscard]] Result<FromAgent> from_agent_from_json(std::string_view line);
+// Of a line that is no message of ours: the version of the agent, where it is some agent's `ready`
+// or `failed` all the same ("unknown" where it does not say). Else none: a login script's words.
+[[nodiscard]] std::optional<std::string> stranger_version(std::string_view line);
 
 }  // namespace bulkhead::probes

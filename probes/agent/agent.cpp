@@ -111,8 +111,11 @@ void Agent::on_ready(std::uint32_t) {
 
 void Agent::take_line(std::string_view line) {
   auto message = to_agent_from_json(line);
-  if (!message)
-    return give_up(message.error().message);
+  if (!message) {
+    // An operator of another version most likely: its user needs to know which one this is.
+    return give_up(std::string("bulkhead-agent " BULKHEAD_VERSION " does not understand: ") +
+                   message.error().message);
+  }
   const bool first = std::holds_alternative<Hello>(*message);
   if (first == met_)
     return give_up(met_ ? "a second hello" : "the first message is not hello");

@@ -21,14 +21,14 @@ namespace {
 constexpr std::size_t kHeader = 8;  // type, code, checksum, identifier, sequence
 
 std::vector<std::uint8_t> echo_request(const Expected& what) {
-  std::vector<std::uint8_t> bytes(kHeader);
+  std::vector<std::uint8_t> bytes(kHeader + what.token.size());
   bytes[0] = what.tuple.from.family == Family::V4 ? std::uint8_t{ICMP_ECHO}
                                                   : std::uint8_t{ICMP6_ECHO_REQUEST};
   bytes[4] = static_cast<std::uint8_t>(what.tuple.sport >> 8);
   bytes[5] = static_cast<std::uint8_t>(what.tuple.sport);
   bytes[6] = static_cast<std::uint8_t>(what.tuple.port >> 8);
   bytes[7] = static_cast<std::uint8_t>(what.tuple.port);
-  bytes.insert(bytes.end(), what.token.begin(), what.token.end());
+  std::copy(what.token.begin(), what.token.end(), bytes.begin() + kHeader);
   if (what.tuple.from.family == Family::V4) {  // the kernel fills in ICMPv6's
     const std::uint16_t sum = internet_checksum(bytes);
     bytes[2] = static_cast<std::uint8_t>(sum >> 8);

@@ -13,6 +13,7 @@ namespace {
 using compiler::Expect;
 using compiler::Probe;
 using compiler::ProbePlan;
+using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 
@@ -305,6 +306,20 @@ TEST_F(Conduct, NoiseAfterTheAgentsFirstWordIsNoAgentOfOurs) {
       world_.agents[host].lines.emplace_back("Welcome!");
   };
   EXPECT_THAT(run().notes, Contains(HasSubstr("does not speak our language")));
+}
+
+TEST_F(Conduct, AnAgentOfAnotherVersionIsNamedAtOnce) {
+  const auto begin = std::chrono::steady_clock::now();
+  world_.mute.insert("r1");
+  world_.on_message = [&](const std::string& host, const ToAgent& message) {
+    if (host == "r1" && std::holds_alternative<Hello>(message))
+      world_.agents[host].lines.emplace_back(
+          R"({"schema":"bulkhead.agent/1","type":"ready","version":"0.0.7","kernel":"6.1"})");
+  };
+  const ProbeOutcome outcome = run();
+  EXPECT_THAT(outcome.notes, Contains(AllOf(HasSubstr("r1: "), HasSubstr("version 0.0.7"),
+                                            HasSubstr("install the same version on both"))));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, options_.patience);
 }
 
 TEST_F(Conduct, AHostThatForwardsAgainstItsWordIsAFinding) {
