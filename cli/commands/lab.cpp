@@ -30,9 +30,12 @@ Result<int> up(const Settings& settings) {
     (void)(*lab)->down();  // the first failure is the one to tell
     return fail(loaded.error());
   }
-  std::string text = fmt::format("{} is up, run {}:\n", site->policy.name, (*lab)->run());
-  for (const std::string& host : (*lab)->hosts())
-    text += fmt::format("  {:<24} {}\n", host, (*lab)->netns_path(host));
+  std::string text = (*lab)->run() + "\n";  // all that a script needs to find it again
+  if (!settings.quiet) {
+    text = fmt::format("{} is up, run {}:\n", site->policy.name, (*lab)->run());
+    for (const std::string& host : (*lab)->hosts())
+      text += fmt::format("  {:<24} {}\n", host, (*lab)->netns_path(host));
+  }
   if (Status written = answer(settings, text); !written)
     return fail(written.error());
   return kExitOk;
@@ -74,7 +77,8 @@ Verb lab_up_verb() {
       .summary = "Build a site out of network namespaces, and leave it up",
       .details =
           "A namespace for each host and enforcer, named bh-SITE-RUN-HOST, with the compiled\n"
-          "rulesets loaded. Stays until `lab down`. Needs root.",
+          "rulesets loaded. Stays until `lab down`. -q prints nothing but the run's name. Needs\n"
+          "root.",
       .example = "  sudo bulkhead lab up scenarios/two-tenants --run demo\n",
       .options = {"run", "as-of", "output", "quiet", "color"},
       .run = up,

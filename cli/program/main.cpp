@@ -36,8 +36,7 @@ int run(std::vector<std::string> words) {
   if (!line)
     return report(line.error());
   if (line->help) {
-    const Status written =
-        cli::answer({}, line->verb ? cli::help_page(*line->verb) : cli::help_page());
+    const Status written = cli::answer({}, cli::help_page(*line));
     return written ? cli::kExitOk : report(written.error());
   }
   cli::catch_interrupts();

@@ -45,7 +45,9 @@ struct IntentLook {
 constexpr IntentLook kIntentLooks[] = {
     {Intent::Everything, {"■", Style::Open}, "open inside its segment"},
     {Intent::Some, {"●", Style::Good}, "named services arrive, nothing else that was tried"},
-    {Intent::Deny, {"·", Style::Dim}, "nothing that was tried arrives, and who stopped it was seen"},
+    {Intent::Deny,
+     {"·", Style::Dim},
+     "nothing that was tried arrives, and who stopped it was seen"},
 };
 
 constexpr std::size_t kLinesPerFinding = 12;  // without -v
@@ -218,7 +220,7 @@ std::string foot(const Report& report, const View& view) {
                   plural(report.tries, "try", "tries"), plural(report.retries, "retry", "retries"));
   const auto total = report.lab_up + report.probing + report.lab_down;
   text += fmt::format("  time      {:.1f} s", seconds(total));
-  if (report.made == scenarios::Where::Lab)
+  if (report.lab_up.count() > 0)  // else nothing was built: live, or a lab that stood before
     text += fmt::format(" (lab up {:.1f}, probing {:.1f}, lab down {:.1f})", seconds(report.lab_up),
                         seconds(report.probing), seconds(report.lab_down));
   text += "\n";

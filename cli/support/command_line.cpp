@@ -21,6 +21,16 @@ std::string help_hint(std::string_view verb) {
   return fmt::format("see `bulkhead{}{} --help`", verb.empty() ? "" : " ", verb);
 }
 
+bool asks_for_help(const std::string& word) {
+  return word == "--help" || word == "-h";
+}
+
+// "lab" of "lab up".
+bool is_family(const std::string& word) {
+  return std::any_of(verbs().begin(), verbs().end(),
+                     [&](const Verb& verb) { return verb.name.starts_with(word + " "); });
+}
+
 // "lab up" is two words, "check" one.
 const Verb* take_verb(std::vector<std::string>& words) {
   for (const std::size_t count : {2U, 1U}) {
@@ -142,8 +152,13 @@ Result<CommandLine> parse_command_line(std::vector<std::string> words) {
     words.erase(words.begin());
     words.emplace_back("--help");
   }
-  if (words[0] == "--help" || words[0] == "-h") {
+  if (asks_for_help(words[0])) {
     line.help = true;
+    return line;
+  }
+  if (words.size() == 2 && is_family(words[0]) && asks_for_help(words[1])) {
+    line.help = true;
+    line.family = words[0];
     return line;
   }
   if (words[0] == "--version")
@@ -184,7 +199,9 @@ Result<CommandLine> parse_command_line(std::vector<std::string> words) {
   return line;
 }
 
-std::string help_page() {
+namespace {
+
+std::string program_page() {
   std::string page =
       "bulkhead: is each tenant of this cluster as separate as the policy says?\n\n"
       "Usage: bulkhead VERB ... [options]\n\n";
@@ -198,7 +215,17 @@ std::string help_page() {
   return page;
 }
 
-std::string help_page(const Verb& verb) {
+std::string family_page(const std::string& family) {
+  std::string page = fmt::format("Usage: bulkhead {} VERB ... [options]\n\n", family);
+  for (const Verb& verb : verbs()) {
+    if (verb.name.starts_with(family + " "))
+      page += fmt::format("  {:<12} {}\n", verb.name, verb.summary);
+  }
+  return page +
+         fmt::format("\n`bulkhead {} VERB --help` shows the options and an example.\n", family);
+}
+
+std::string verb_page(const Verb& verb) {
   std::string page =
       fmt::format("{}\n\nUsage: bulkhead {}{}{} [options]\n\n{}\n", verb.summary, verb.name,
                   verb.arguments.empty() ? "" : " ", verb.arguments, verb.details);
@@ -209,6 +236,14 @@ std::string help_page(const Verb& verb) {
   }
   page += fmt::format("\nExample:\n{}", verb.example);
   return page;
+}
+
+}  // namespace
+
+std::string help_page(const CommandLine& line) {
+  if (line.verb)
+    return verb_page(*line.verb);
+  return line.family.empty() ? program_page() : family_page(line.family);
 }
 
 }  // namespace bulkhead::cli

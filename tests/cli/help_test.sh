@@ -18,6 +18,12 @@ while read -r verb; do
   expect 0 help $verb
 done <<<"$verbs"
 
+for family in lab import; do
+  expect 0 $family --help
+  said "$family "
+  silent
+done
+
 expect 0 --version
 said 'bulkhead 0.'
 expect 0 version
