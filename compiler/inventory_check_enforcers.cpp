@@ -27,7 +27,7 @@ void check_leg_address(const InventoryCheck& check, const Enforcer& enforcer, co
                        const policy::Segment& segment, const InterfaceAddress& own) {
   const bool fits = std::any_of(segment.prefixes.begin(), segment.prefixes.end(),
                                 [&](const Prefix& prefix) { return prefix == own.prefix(); });
-  if (fits)
+  if (fits || has_unread_prefix(check, segment, own.address.family))
     return;
   check.diagnostics
       .error("leg-address", leg.at,

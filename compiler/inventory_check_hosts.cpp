@@ -26,6 +26,8 @@ void check_address(const InventoryCheck& check, const Host& host, const Nic& nic
   const auto holder = std::find_if(segment.prefixes.begin(), segment.prefixes.end(),
                                    [&](const Prefix& p) { return p.contains(address); });
   if (holder == segment.prefixes.end()) {
+    if (has_unread_prefix(check, segment, address.family))
+      return;
     complain(fmt::format("{} of host {} lies in no prefix of segment {}", address.str(), host.name,
                          segment.name));
     return;

@@ -19,6 +19,14 @@ const Leg* leg_to(const Enforcer& enforcer, const std::string& segment) {
   return nullptr;
 }
 
+// None at all, or one to a segment that nobody knows: which may be the one that is looked for.
+bool has_unread_legs(const InventoryCheck& check, const Enforcer& enforcer) {
+  return enforcer.legs.empty() ||
+         std::any_of(enforcer.legs.begin(), enforcer.legs.end(), [&](const Leg& leg) {
+           return leg.segment && !check.policy.segments.contains(leg.segment->text);
+         });
+}
+
 void check_gateway(const InventoryCheck& check, const Segment& segment) {
   if (!segment.gateway)
     return;
@@ -35,6 +43,8 @@ void check_gateway(const InventoryCheck& check, const Segment& segment) {
   if (gateway.manage != Manage::Bulkhead)
     return;  // a switch's own interfaces need not be listed
   const Leg* leg = leg_to(gateway, segment.name);
+  if (!leg && has_unread_legs(check, gateway))
+    return;  // the mistake has been told
   if (!leg) {
     check.diagnostics
         .error(
@@ -74,9 +84,16 @@ void check_behind(const InventoryCheck& check, const Segment& segment) {
   }
   const std::vector<BehindHost> hosts = behind_hosts(segment, check.policy, check.inventory);
   if (hosts.empty()) {
-    check.diagnostics.warning("binds-nothing", segment.behind->at,
-                              fmt::format("no host is or carries {}: nothing leads to segment {}",
-                                          in_backticks(text), segment.name));
+    std::vector<std::string_view> known;
+    for (const auto& [name, host] : check.inventory.hosts) {
+      known.push_back(name);
+      known.insert(known.end(), host.labels.begin(), host.labels.end());
+    }
+    check.diagnostics.warning(
+        "binds-nothing", segment.behind->at,
+        fmt::format("no host is or carries {}: nothing leads to segment {}", in_backticks(text),
+                    segment.name),
+        did_you_mean(text.substr(dot == std::string::npos ? 0 : dot + 1), known));
     return;
   }
   std::set<std::string> places;

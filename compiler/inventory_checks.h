@@ -13,6 +13,11 @@ struct InventoryCheck {
   Diagnostics& diagnostics;
 };
 
+// Whether what an address should lie in could not be read: the segment has no prefix of the family,
+// and some prefix of the policy is a mistake, which has been told.
+[[nodiscard]] bool has_unread_prefix(const InventoryCheck& check, const policy::Segment& segment,
+                                     Family family);
+
 // NICs against segments, hosts against each other: inventory_check_hosts.cpp.
 void check_hosts(const InventoryCheck& check);
 // No address twice in one VRF, no MAC and no GUID twice: inventory_check_addresses.cpp.

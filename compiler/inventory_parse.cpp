@@ -124,11 +124,18 @@ Enforcer read_enforcer(const Name& name, TomlTable& table, const InventorySource
   out.at = name.at;
   check_name("enforcer", name, diagnostics);
   table.require("kind");
-  out.kind = one_of(table.name("kind"), kEnforcerKinds, EnforcerKind::Switch, diagnostics);
+  // An enforcer of unknown kind is taken for the one that asks for nothing more, so that its
+  // mistake is told once.
+  const std::size_t errors_before = diagnostics.error_count();
+  const EnforcerKind unknown = table.has("legs") ? EnforcerKind::Router : EnforcerKind::Switch;
+  out.kind = one_of(table.name("kind"), kEnforcerKinds, unknown, diagnostics);
+  const bool is_known = diagnostics.error_count() == errors_before;
   const bool ours = out.kind == EnforcerKind::Router || out.kind == EnforcerKind::Bridge ||
                     out.kind == EnforcerKind::Ib;
   out.manage = one_of(table.name("manage"), kManages, ours ? Manage::Bulkhead : Manage::Declared,
                       diagnostics);
+  if (!is_known && out.kind == EnforcerKind::Switch)
+    out.manage = Manage::Declared;
   for (const Name& member : expanded(table.names("members"), diagnostics))
     if (check_name("member", member, diagnostics))
       out.members.push_back(member.text);
@@ -143,6 +150,8 @@ Enforcer read_enforcer(const Name& name, TomlTable& table, const InventorySource
   for (const Name& separation : table.names("separates"))
     if (check_one_of(separation, kSeparations, diagnostics))
       out.separates.push_back(separation.text);
+    else  // whatever was meant, that it is missing must not be told a second time
+      out.separates.assign(std::begin(kSeparations), std::end(kSeparations));
   out.accept_silence = read_accept_silence(table);
   for (auto& [leg_name, leg] : table.named_tables("legs"))
     out.legs.push_back(read_leg(leg_name, leg, diagnostics));

@@ -35,6 +35,16 @@ void check_probe(const InventoryCheck& check) {
 
 }  // namespace
 
+bool has_unread_prefix(const InventoryCheck& check, const policy::Segment& segment, Family family) {
+  if (std::any_of(segment.prefixes.begin(), segment.prefixes.end(),
+                  [&](const Prefix& prefix) { return prefix.family() == family; }))
+    return false;
+  const auto& found = check.diagnostics.all();
+  return std::any_of(found.begin(), found.end(), [](const Diagnostic& item) {
+    return item.code == "bad-prefix" || item.code == "wrong-family";
+  });
+}
+
 void validate_inventory(const Inventory& inventory, const policy::Policy& policy,
                         Diagnostics& diagnostics) {
   const InventoryCheck check{inventory, policy, diagnostics};

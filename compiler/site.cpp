@@ -70,16 +70,49 @@ Site load(const policy::FileReader& read, const std::string& display_prefix, pol
   return site;
 }
 
-}  // namespace
-
-Site load_site(const std::filesystem::path& folder, policy::Date as_of) {
-  // Names in messages are what the user would type: the folder as given, then the file in it.
+// Names in messages are what the user would type: the folder as given, then the file in it.
+std::string display_prefix(const std::filesystem::path& folder) {
   std::string prefix = folder.generic_string();
   if (prefix == ".")
     prefix.clear();
   else if (!prefix.empty() && prefix.back() != '/')
     prefix += '/';
-  Site site = load(policy::folder_reader(folder), prefix, as_of);
+  return prefix;
+}
+
+// Why there is no site in `folder`, told once rather than of each file that should be in it.
+void check_folder(const std::filesystem::path& folder, Site& site) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::file_status status = fs::status(folder, error);
+  std::string message;
+  std::string hint;
+  if (status.type() == fs::file_type::not_found) {
+    message = "there is no such folder";
+  } else if (error) {
+    message = "cannot open it: " + error.message();
+  } else if (!fs::is_directory(status)) {
+    message = "this is no folder";
+    const fs::path parent = folder.parent_path();
+    hint = fmt::format("a site is a folder with policy.toml and inventory.toml: {}",
+                       parent.empty() ? "." : parent.generic_string());
+  } else if (!fs::exists(folder / "policy.toml", error) &&
+             !fs::exists(folder / "inventory.toml", error) && !error) {
+    message = "there is no site in this folder";
+    hint = "a site is a folder with policy.toml and inventory.toml";
+  }
+  if (!message.empty())
+    site.diagnostics.error("no-site", {site.sources.add(folder.generic_string(), {}), 0, 0},
+                           std::move(message), std::move(hint));
+}
+
+}  // namespace
+
+Site load_site(const std::filesystem::path& folder, policy::Date as_of) {
+  Site site;
+  check_folder(folder, site);
+  if (site.ok())
+    site = load(policy::folder_reader(folder), display_prefix(folder), as_of);
   site.folder = folder;
   return site;
 }

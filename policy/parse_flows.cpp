@@ -128,6 +128,19 @@ std::optional<Selector> parse_selector(const Name& text, Diagnostics& diagnostic
     if (good && !is_reserved_name(selector.name))
       return selector;
   }
+  // "tennant:red": the kind is misspelt, not the name.
+  std::vector<std::string_view> kinds;
+  for (const auto& [prefix, what] : kPrefixed)
+    kinds.push_back(prefix.substr(0, prefix.size() - 1));
+  const std::string_view kind = written.find(':') == std::string_view::npos
+                                    ? std::string_view()
+                                    : closest(written.substr(0, written.find(':')), kinds);
+  if (!kind.empty()) {
+    diagnostics.error("bad-selector", text.at,
+                      fmt::format("{} names nobody", in_backticks(written)),
+                      fmt::format("did you mean `{}{}`?", kind, written.substr(written.find(':'))));
+    return std::nullopt;
+  }
   const bool everybody = written == "*" || is_reserved_name(written.substr(0, written.find('.')));
   diagnostics.error("bad-selector", text.at, fmt::format("{} names nobody", in_backticks(written)),
                     everybody ? "everybody is `any`, by that word alone"

@@ -11,11 +11,13 @@ namespace bulkhead::policy {
 
 namespace {
 
-// An offer with its names resolved.
+// An offer with its names resolved. One with a name that nothing has might offer anything: that
+// mistake has been told, and is not told again for every flow that relies on it.
 struct OpenOffer {
   const Offer* offer = nullptr;
   std::vector<bool> from, to;  // by ClassId
   std::vector<Traffic> traffic;
+  bool is_unread = false;  // a service of it is unknown
 };
 
 std::vector<bool> members(const std::vector<ClassId>& ids, std::size_t classes) {
@@ -25,13 +27,23 @@ std::vector<bool> members(const std::vector<ClassId>& ids, std::size_t classes) 
   return out;
 }
 
-std::vector<OpenOffer> open_offers(const FlowCheck& check) {
+std::vector<bool> side_of(const std::vector<Selector>& selectors, const FlowCheck& check) {
   const std::size_t n = check.universe.classes.size();
+  const bool is_unread = std::any_of(
+      selectors.begin(), selectors.end(),
+      [](const Selector& selector) { return selector.what == Selector::What::Unresolved; });
+  return is_unread ? std::vector<bool>(n, true) : members(check.selections.of(selectors), n);
+}
+
+std::vector<OpenOffer> open_offers(const FlowCheck& check) {
   std::vector<OpenOffer> out;
-  for (const Offer& offer : check.policy.offers)
-    out.push_back({&offer, members(check.selections.of(offer.from), n),
-                   members(check.selections.of(offer.to), n),
-                   traffic_of(offer.services, check.policy)});
+  for (const Offer& offer : check.policy.offers) {
+    const bool is_unread = std::any_of(
+        offer.services.begin(), offer.services.end(),
+        [&](const Name& service) { return !check.policy.services.contains(service.text); });
+    out.push_back({&offer, side_of(offer.from, check), side_of(offer.to, check),
+                   traffic_of(offer.services, check.policy), is_unread});
+  }
   return out;
 }
 
@@ -79,8 +91,11 @@ class ConsentCheck {
                                                   carriers(check_.universe.classes[to])));
     for (const OpenOffer& open : offers_) {
       const std::string& offerer = open.offer->authority;
-      if ((offerer.empty() || offerer == other) && open.from[from] && open.to[to])
-        traffic = without(traffic, open.traffic);
+      if ((!offerer.empty() && offerer != other) || !open.from[from] || !open.to[to])
+        continue;
+      if (open.is_unread)
+        return true;
+      traffic = without(traffic, open.traffic);
     }
     return traffic.empty();
   }

@@ -119,6 +119,8 @@ void check_service_on(const LiveFlow& live, const Name& name, Carriers ends, Car
                      : "it runs over IP: name segments, not partitions");
     return;
   }
+  if (check.diagnostics.has_errors())
+    return;  // it may be that an address could not be read
   check.diagnostics.warning(
       "no-common-family", name.at,
       fmt::format("service {} of flow {} carries nothing: no family has members on both sides",

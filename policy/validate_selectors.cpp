@@ -97,9 +97,10 @@ void check_services(const std::vector<Name>& services, const std::string& author
   for (const Name& name : services) {
     const auto service = policy.services.find(name.text);
     if (service == policy.services.end()) {
-      diagnostics.error("unknown-name", name.at,
-                        fmt::format("there is no service {}", in_backticks(name.text)),
-                        did_you_mean(name.text, names_of(policy.services)));
+      diagnostics.error(
+          "unknown-name", name.at, fmt::format("there is no service {}", in_backticks(name.text)),
+          name.text == "any" ? "`any` is everybody, never every service: name the services"
+                             : did_you_mean(name.text, names_of(policy.services)));
       continue;
     }
     const std::string& owner = service->second.authority;

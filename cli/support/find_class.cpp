@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -70,6 +71,20 @@ Result<Found> find_class(const compiler::Site& site, std::string_view text) {
                 fmt::format("`{}` is in no class of this site: nobody may reach it, and what comes "
                             "from it is dropped as spoofed",
                             printable(text)));
+  // "gw" for the enforcer gw, "fw-a" for a member of one: the class has another name.
+  std::string others;
+  for (const policy::Class& cls : universe.classes) {
+    const auto enforcer = site.inventory.enforcers.find(cls.place);
+    const bool is_member =
+        cls.kind == policy::ClassKind::Enforcer && enforcer != site.inventory.enforcers.end() &&
+        std::find(enforcer->second.members.begin(), enforcer->second.members.end(), text) !=
+            enforcer->second.members.end();
+    if (cls.place == text || cls.tenant == text || is_member)
+      others += fmt::format("{}`{}`", others.empty() ? "" : ", ", printable(cls.name));
+  }
+  if (!others.empty())
+    return fail(ErrorKind::Usage, fmt::format("no class, host or address `{}`: did you mean {}?",
+                                              printable(text), others));
   std::vector<std::string_view> candidates;
   for (const policy::Class& cls : universe.classes)
     candidates.push_back(cls.name);

@@ -1,6 +1,8 @@
 #include "policy/support/diagnostic.h"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -133,6 +135,14 @@ Diagnostic& Diagnostics::note(std::string code, SourcePos at, std::string messag
 void Diagnostics::sort() {
   std::stable_sort(items_.begin(), items_.end(),
                    [](const Diagnostic& a, const Diagnostic& b) { return a.at < b.at; });
+  // A line that stands for many things, such as a hostlist, is told once of what is wrong with all.
+  std::set<std::tuple<SourcePos, std::string, std::string>> told;
+  std::erase_if(items_, [&](const Diagnostic& item) {
+    return !told.emplace(item.at, item.code, item.message).second;
+  });
+  errors_ = static_cast<std::size_t>(
+      std::count_if(items_.begin(), items_.end(),
+                    [](const Diagnostic& item) { return item.severity == Severity::Error; }));
 }
 
 std::string render(const Diagnostic& diagnostic, const SourceMap& sources, bool color) {

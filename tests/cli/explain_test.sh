@@ -35,3 +35,7 @@ ask --from red --to storage --ip 112/224.0.0.18
 said 'ip 112 to 224.0.0.18'
 expect 2 explain "$sites/two-tenants" --from red --to blue --ip 112/here
 told '112/224.0.0.18'
+
+# An enforcer by its own name, or by a member's.
+expect 2 explain "$sites/two-tenants" --from red --to fw --tcp 22
+told 'did you mean `enforcer:fw`?'

@@ -364,28 +364,7 @@ w0 = { external = "world", v4 = "203.0.113.2/29" }
 }
 
 TEST(Coverage, AFlowMayNotLeaveAVrfThatOverlapsAnother) {
-  const std::string policy = R"(name = "n"
-[tenant.a]
-[tenant.b]
-[tenant.c]
-[vrf.a]
-table = 1
-[vrf.b]
-table = 2
-[segment.a]
-tenant = "a"
-vlan = 1
-vrf = "a"
-v4 = "10.0.0.0/24"
-gateway = "fw"
-inside = "open"
-[segment.b]
-tenant = "b"
-vlan = 2
-vrf = "b"
-v4 = "10.0.0.0/24"
-gateway = "fw"
-inside = "open"
+  const std::string policy = std::string(kTwoVrfsOfOnePrefix) + R"([tenant.c]
 [segment.c]
 tenant = "c"
 vlan = 3

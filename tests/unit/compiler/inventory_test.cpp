@@ -226,29 +226,7 @@ nic.e1 = { segment = "red-be", v4 = "10.2.0.1" }
 }
 
 TEST(Inventory, OneAddressMayLiveInTwoVrfs) {
-  const std::string policy = R"(name = "n"
-[tenant.a]
-[tenant.b]
-[vrf.a]
-table = 1
-[vrf.b]
-table = 2
-[segment.a]
-tenant = "a"
-vlan = 1
-vrf = "a"
-v4 = "10.0.0.0/24"
-gateway = "fw"
-inside = "open"
-[segment.b]
-tenant = "b"
-vlan = 2
-vrf = "b"
-v4 = "10.0.0.0/24"
-gateway = "fw"
-inside = "open"
-)";
-  const auto site = site_of(policy, R"([enforcer.fw]
+  const auto site = site_of(kTwoVrfsOfOnePrefix, R"([enforcer.fw]
 kind = "router"
 [enforcer.fw.legs]
 a0 = { segment = "a", v4 = "10.0.0.1/24" }

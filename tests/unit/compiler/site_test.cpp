@@ -35,10 +35,49 @@ TEST(Site, OfSyntaxErrorsTheFirstOfEachFileAndNothingThatFollowsFromIt) {
   EXPECT_FALSE(site.ok());
 }
 
-TEST(Site, AFolderThatIsNotThereIsAFinding) {
-  const auto site = compiler::load_site(std::filesystem::path("/nonexistent/site"), kToday);
-  EXPECT_FALSE(site.ok());
-  EXPECT_THAT(rendered(site), HasSubstr("policy.toml"));
+TEST(Site, WhatIsNoSiteIsOneFinding) {
+  const std::string here = BULKHEAD_SOURCE_DIR "/scenarios";
+  const std::pair<std::string, const char*> kCases[] = {
+      {"/nonexistent/site", "there is no such folder"},
+      {here + "/two-tenants/policy.toml", "this is no folder"},
+      {here, "there is no site in this folder"},
+  };
+  for (const auto& [path, told] : kCases) {
+    const auto site = compiler::load_site(std::filesystem::path(path), kToday);
+    EXPECT_EQ(site.diagnostics.error_count(), 1u) << path;
+    EXPECT_THAT(rendered(site), HasSubstr(path + ": error: " + told));
+  }
+}
+
+// One slip of the pen, one finding: what only follows from it is not told.
+TEST(Site, AMistakeIsToldOnce) {
+  struct Case {
+    std::string in, wrong, finding;
+  };
+  const Case kCases[] = {
+      {"kind = \"router\"", "kind = \"firewall\"", "error bad-value inventory.toml:2"},
+      {"kind = \"router\"", "kind = \"router\"\nmanage = \"bulkhed\"",
+       "error bad-value inventory.toml:3"},
+      {"[enforcer.fw.legs]", "[enforcer.fw.leg]", ""},
+      {"{ segment = \"s\", v4 = \"10.0.0.1/24\" }", "{ segment = \"z\", v4 = \"10.0.0.1/24\" }",
+       "error unknown-name inventory.toml:4"},
+      {"[host.h]\nnic.e0 = { segment = \"s\", v4 = \"10.0.0.5\"",
+       "[host.\"h[1-2]\"]\nnic.e0 = { segment = \"z\", v4 = \"10.0.0.[5-6]\"",
+       "error unknown-name inventory.toml:6"},
+      {"v4 = \"10.0.0.0/24\"", "v4 = \"10.0.0/24\"", "error bad-prefix policy.toml:6"},
+      {"gateway = \"fw\"", "gateway = \"fv\"", "error unknown-name policy.toml:7"},
+      {"inside = \"open\"", "inside = \"opn\"", "error bad-value policy.toml:8"},
+  };
+  for (const auto& [in, wrong, finding] : kCases) {
+    std::string policy = kPolicy, inventory = kInventory;
+    std::string& text = policy.find(in) == std::string::npos ? inventory : policy;
+    text.replace(text.find(in), in.size(), wrong);
+    const auto site = site_of(policy, inventory);
+    if (finding.empty())
+      EXPECT_EQ(site.diagnostics.error_count(), 2U) << rendered(site);  // and no address, then
+    else
+      EXPECT_THAT(findings(site), ElementsAre(finding)) << wrong << "\n" << rendered(site);
+  }
 }
 
 TEST(Site, TheDigestIsOfTheFilesAndTheDate) {

@@ -12,6 +12,30 @@ namespace bulkhead {
 
 inline const policy::Date kToday = *policy::parse_date("2026-12-01");
 
+// Two tenants, each with a VRF and a segment of the same prefix.
+inline constexpr const char* kTwoVrfsOfOnePrefix = R"(name = "n"
+[tenant.a]
+[tenant.b]
+[vrf.a]
+table = 1
+[vrf.b]
+table = 2
+[segment.a]
+tenant = "a"
+vlan = 1
+vrf = "a"
+v4 = "10.0.0.0/24"
+gateway = "fw"
+inside = "open"
+[segment.b]
+tenant = "b"
+vlan = 2
+vrf = "b"
+v4 = "10.0.0.0/24"
+gateway = "fw"
+inside = "open"
+)";
+
 inline compiler::Site site_of(std::string policy, std::string inventory,
                               std::map<std::string, std::string> more = {}) {
   more["policy.toml"] = std::move(policy);
