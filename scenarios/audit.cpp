@@ -54,10 +54,19 @@ class Audit {
       options_.stage(name);
   }
 
+  [[nodiscard]] Status in_time() const {
+    if (options_.conduct.stop && options_.conduct.stop->load())
+      return fail(ErrorKind::Interrupted, "interrupted");
+    if (options_.conduct.deadline && Clock::now() >= *options_.conduct.deadline)
+      return fail(ErrorKind::Timeout, "time was up before it stood");
+    return {};
+  }
+
   Result<AuditResult> in_lab(const compiler::Artifacts& artifacts) {
     stage("lab up");
     const auto up_at = Clock::now();
-    auto lab = Lab::up(site_, {.run = options_.conduct.run});
+    auto lab =
+        Lab::up(site_, {.run = options_.conduct.run, .may_go_on = [this] { return in_time(); }});
     if (!lab)
       return fail(lab.error());
     stage("load rules");

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "policy/toml_reader.h"
 #include "scenarios/faults.h"
@@ -48,23 +49,41 @@ constexpr StepKey kStepKeys[] = {
     {"kill", FaultStep::Kind::Kill},
 };
 
+// What a step of this kind cannot do without. An empty `text` takes a line away, so a change may
+// lack it.
+void check_keys_of(const FaultStep& step, policy::TomlTable& table) {
+  if (step.kind == FaultStep::Kind::Run)
+    table.require("command");
+  if (step.kind == FaultStep::Kind::Load ||
+      (step.kind == FaultStep::Kind::Change && step.find.empty()))
+    table.require("text");
+}
+
 FaultStep read_step(policy::TomlTable table, Diagnostics& diagnostics) {
+  const std::size_t errors_before = diagnostics.error_count();
   FaultStep step;
-  bool known = false;
+  step.at = table.at();
+  std::size_t kinds = 0;
   for (const auto& [key, kind] : kStepKeys) {
-    if (!table.has(key))
+    const auto where = table.name(key);
+    if (!where)
       continue;
     step.kind = kind;
-    step.where = table.text(key);
-    known = true;
+    step.where = where->text;
+    step.at = where->at;
+    ++kinds;
   }
-  if (!known)
-    diagnostics.error("missing-key", table.at(), "a step says `change`, `load`, `run` or `kill`");
   step.block = table.text("block");
   step.find = table.text("find");
   step.text = table.text("text");
   step.command = texts(table.names("command"));
+  if (kinds == 1)
+    check_keys_of(step, table);
   table.finish();
+  // A misspelt kind is an unknown key, told already.
+  if (kinds > 1 || (kinds == 0 && diagnostics.error_count() == errors_before))
+    diagnostics.error(kinds > 1 ? "bad-value" : "missing-key", table.at(),
+                      "a step says one of `change`, `load`, `run` and `kill`");
   return step;
 }
 
@@ -78,16 +97,28 @@ std::vector<Fault> parse_faults(const policy::FileReader& read, const std::strin
   if (!document)
     return faults;
   policy::TomlTable root = document->root();
+  std::map<std::string, SourcePos> ids;
   for (auto& table : root.tables("fault")) {
     Fault fault;
     fault.at = table.at();
     table.require("id");
     fault.id = table.text("id");
     table.call_it("fault `" + fault.id + "`");
+    const auto [first, is_new] = ids.try_emplace(fault.id, fault.at);
+    if (!is_new)
+      diagnostics.error("duplicate-id", table.at("id"), "id `" + fault.id + "` is used twice")
+          .related.push_back({first->second, "first here"});
     fault.what = table.text("what");
     fault.from = table.text("from");
+    fault.from_at = table.at("from");
     fault.to = table.text("to");
+    fault.to_at = table.at("to");
     fault.host = table.text("host");
+    fault.host_at = table.at("host");
+    if (!table.has("host")) {
+      table.require("from");
+      table.require("to");
+    }
     table.require("expect");
     fault.expect = read_findings(table, diagnostics);
     table.require("steps");

@@ -26,6 +26,7 @@ struct FaultStep {
   std::string find;                  // Change: part of a line
   std::string text;                  // Change: what it becomes; Load: nft text
   std::vector<std::string> command;  // Run; "{netns:HOST}" is the name of a host's namespace
+  SourcePos at{};                    // of `where`
 };
 
 struct Fault {
@@ -35,13 +36,23 @@ struct Fault {
   std::string host;      // if named, it must show the fault instead
   std::vector<probes::Finding> expect;  // any of these
   std::vector<FaultStep> steps;
-  SourcePos at;
+  SourcePos at, from_at, to_at, host_at;
 };
 
-// Reads faults.toml of the site's folder.
+// Reads faults.toml of the site's folder and holds it against the site: classes, hosts and
+// enforcers that it names exist, and each change applies to the compiled rulesets. What is wrong is
+// added to the site's diagnostics; with errors in the site itself, names cannot be judged and are
+// not.
+[[nodiscard]] std::vector<Fault> load_faults(compiler::Site& site);
+
+// The first half: the text alone.
 [[nodiscard]] std::vector<Fault> parse_faults(const policy::FileReader& read,
                                               const std::string& display_prefix, SourceMap& sources,
                                               Diagnostics& diagnostics);
+
+// The second half.
+void check_faults(const compiler::Site& site, const std::vector<Fault>& faults,
+                  Diagnostics& diagnostics);
 
 struct FaultOutcome {
   std::string id;

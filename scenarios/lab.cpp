@@ -156,10 +156,13 @@ Result<std::unique_ptr<Lab>> Lab::up(const compiler::Site& site, const LabOption
   if (!guardian)
     return fail(guardian.error());
   state.guardian = std::move(*guardian);
-  for (const auto& name : record.netns)
-    if (Status made = add_netns(name); !made)
+  for (const auto& name : record.netns) {
+    const Status made = options.may_go_on().and_then([&] { return add_netns(name); });
+    if (!made)
       return fail(made.error().context("lab " + record.name));
-  if (Status built = build_lab(state.plan, record.netns, record.netns.back()); !built)
+  }
+  if (Status built = build_lab(state.plan, record.netns, record.netns.back(), options.may_go_on);
+      !built)
     return fail(built.error().context("lab " + record.name));
   if (options.persistent) {
     record.persistent = true;

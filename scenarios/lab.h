@@ -21,6 +21,9 @@ namespace bulkhead::scenarios {
 struct LabOptions {
   std::string run;          // short, [a-z0-9]; default: random
   bool persistent = false;  // `lab up`: stays after the process ends
+  // Asked between the steps of building, a few times a second: its error ends up() with nothing
+  // left standing.
+  std::function<Status()> may_go_on = [] { return Status(); };
 };
 
 class Lab {

@@ -211,8 +211,10 @@ std::string rule_batch(const PlannedNetns& node, Family family) {
 }
 
 Status build_lab(const LabPlan& plan, const std::vector<std::string>& netns,
-                 const std::string& fabric_netns) {
+                 const std::string& fabric_netns, const std::function<Status()>& may_go_on) {
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
+    if (Status going = may_go_on(); !going)
+      return going;
     const Status prepared = enforcement::run_in_netns(netns_path(netns[n]), [&]() -> Status {
       if (Status set = write_settings(kEverywhere); !set)
         return set;
@@ -233,6 +235,8 @@ Status build_lab(const LabPlan& plan, const std::vector<std::string>& netns,
     return fail(wired.error().context("wire the fabric"));
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
     const PlannedNetns& node = plan.nodes[n];
+    if (Status going = may_go_on(); !going)
+      return going;
     const Status built = enforcement::run_in_netns(netns_path(netns[n]), [&] {
       return run_batch(node_batch(node))
           .and_then([&] { return run_batch(rule_batch(node, Family::V4), {"-4"}); })

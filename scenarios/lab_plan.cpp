@@ -42,6 +42,8 @@ class Planner {
       add_host(host);
     for (const auto& host : compiler::outside_hosts(site_.matrix.universe, site_.inventory))
       add_external(host);
+    for (const auto& [name, segment] : site_.policy.segments)
+      add_behind(segment);
     plan_routes(site_, plan_);
     return std::move(plan_);
   }
@@ -323,6 +325,51 @@ class Planner {
       }
     }
     plan_.nodes.push_back(std::move(node));
+  }
+
+  // Hosts that the inventory lists in a `behind` segment: what leads to them stands, as the hosts
+  // that they are behind do, in those hosts' segment, with an address there that nobody has.
+  void add_behind(const policy::Segment& segment) {
+    const auto holders = compiler::behind_hosts(segment, site_.policy, site_.inventory);
+    const bool inhabited =
+        std::any_of(plan_.nodes.begin(), plan_.nodes.end(), [&](const PlannedNetns& node) {
+          return std::any_of(node.links.begin(), node.links.end(), [&](const PlannedLink& link) {
+            return link.bridge == segment_bridge(segment.name);
+          });
+        });
+    if (holders.empty() || !inhabited)
+      return;
+    const policy::Segment* base = this->segment(holders.front().nic->segment.text);
+    if (base == nullptr)
+      return;
+    PlannedNetns node;
+    node.name = "behind:" + segment.name;
+    node.role = Role::Behind;
+    node.forwards = true;
+    for (const policy::Segment* side : {base, &segment}) {
+      PlannedLink link;
+      link.interface = side == base ? "outer" : "inner";  // "up" is a word of ip(8)
+      link.bridge = segment_bridge(side->name);
+      for (const Prefix& prefix : side->prefixes)
+        if (const auto address = free_address(*side, prefix))
+          link.addresses.push_back({*address, prefix.length});
+      node.links.push_back(std::move(link));
+    }
+    plan_.nodes.push_back(std::move(node));
+  }
+
+  // The last of the prefix that neither the inventory nor the lab has given away.
+  [[nodiscard]] std::optional<Address> free_address(const policy::Segment& segment,
+                                                    const Prefix& prefix) {
+    const Address gateway = compiler::gateway_address(segment, prefix, site_.inventory);
+    Address address = prefix.last();
+    while (prefix.base < address) {
+      address = pred(address);  // the last one is IPv4's broadcast
+      if (address != prefix.base && address != gateway &&
+          !address_taken(segment_bridge(segment.name), address))
+        return address;
+    }
+    return std::nullopt;
   }
 
   static std::uint8_t on_link_length(const policy::Segment& segment, const Address& address) {

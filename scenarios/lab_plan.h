@@ -20,6 +20,7 @@ enum class Role : std::uint8_t {
   Standby,  // the pair's other member: rules loaded, legs down
   Switch,   // a declared router or switch; a switch has one namespace for each VRF
   Outside,  // an external
+  Behind,   // leads to the hosts of a `behind` segment that have namespaces of their own
 };
 
 struct PlannedLink {
@@ -45,7 +46,7 @@ struct PlannedRule {  // "from ADDRESS lookup TABLE"
 };
 
 struct PlannedNetns {
-  std::string name;  // inventory host, member, "leaf.VRF", "external:NAME"
+  std::string name;  // inventory host, member, "leaf.VRF", "external:NAME", "behind:SEGMENT"
   Role role = Role::Host;
   std::string enforcer;  // Member, Standby, Switch: whose
   std::string vrf;       // Switch: of which VRF

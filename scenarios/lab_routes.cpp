@@ -23,6 +23,8 @@ class Router {
     for (auto& node : plan_.nodes) {
       if (node.role == Role::Host)
         route_host(node);
+      else if (node.role == Role::Behind)
+        route_behind_router(node);
       else if (node.role == Role::Outside)
         route_outside(node);
       else if (node.role != Role::Standby)
@@ -75,9 +77,10 @@ class Router {
           continue;
         if (many)
           node.routes.push_back({prefix, std::nullopt, link.interface, table});
-        if (!segment->second.gateway || !has_router(segment->second))
+        const auto next = next_hop_of(segment->second, prefix);
+        if (!next)
           continue;
-        const Address gateway = compiler::gateway_address(segment->second, prefix, site_.inventory);
+        const Address gateway = *next;
         auto& have = have_default[family == Family::V4 ? 0 : 1];
         if (many)
           node.routes.push_back({everything(family), gateway, link.interface, table});
@@ -88,6 +91,39 @@ class Router {
       if (many)
         for (const auto& address : link.addresses)
           node.rules.push_back({address.address, table});
+    }
+  }
+
+  // Where a host of the segment sends what is not of its network.
+  [[nodiscard]] std::optional<Address> next_hop_of(const policy::Segment& segment,
+                                                   const Prefix& prefix) const {
+    if (segment.behind)
+      return inner_address(segment, prefix);
+    if (!segment.gateway || !has_router(segment))
+      return std::nullopt;
+    return compiler::gateway_address(segment, prefix, site_.inventory);
+  }
+
+  [[nodiscard]] std::optional<Address> inner_address(const policy::Segment& segment,
+                                                     const Prefix& prefix) const {
+    const PlannedNetns* router = plan_.find("behind:" + segment.name);
+    if (router == nullptr)
+      return std::nullopt;
+    for (const auto& own : router->links.back().addresses)
+      if (prefix.contains(own.address))
+        return own.address;
+    return std::nullopt;
+  }
+
+  // To the gateway of the segment that it stands in; what is behind it is its own network.
+  void route_behind_router(PlannedNetns& node) {
+    const PlannedLink& outer = node.links.front();
+    const auto base = site_.policy.segments.find(bridge_segment(outer.bridge));
+    std::set<Family> done;
+    for (const auto& own : outer.addresses) {
+      const auto next = next_hop_of(base->second, own.prefix());
+      if (next && done.insert(own.address.family).second)
+        node.routes.push_back({everything(own.address.family), next, outer.interface, 0});
     }
   }
 
@@ -244,8 +280,18 @@ class Router {
       route_external(node, external);
   }
 
-  // Each placed address via the host that holds it, the rest of the prefix via the first.
+  // Each placed address via the host that holds it; the rest of the prefix via the router of the
+  // hosts behind, or via the first such host where there are none.
   void route_behind(PlannedNetns& node, const policy::Segment& segment) {
+    if (const PlannedNetns* router = plan_.find("behind:" + segment.name)) {
+      const PlannedLink& outer = router->links.front();
+      const PlannedLink* ours = on_bridge(node, outer.bridge);
+      const auto base = site_.policy.segments.find(bridge_segment(outer.bridge));
+      const auto hop =
+          ours ? std::optional(Hop{ours->interface, &outer}) : hop_to(node, base->second);
+      for (const auto& prefix : segment.prefixes)
+        add_via(node, prefix, hop);
+    }
     for (const auto& placed : compiler::place_behind(segment, site_.policy, site_.inventory)) {
       const PlannedNetns* host = plan_.find(placed.host);
       const PlannedLink* nic = nullptr;

@@ -1,12 +1,14 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/verbs.h"
 #include "cli/support/answer.h"
 #include "cli/support/exit_code.h"
 #include "cli/support/site_argument.h"
+#include "scenarios/faults.h"
 
 namespace bulkhead::cli {
 namespace {
@@ -70,7 +72,10 @@ std::string check_text(const compiler::Site& site, bool notes_are_shown) {
 }
 
 Result<int> run(const Settings& settings) {
-  const compiler::Site site = load_site(settings);
+  compiler::Site site = load_site(settings);
+  std::error_code unknown;
+  if (std::filesystem::exists(site.folder / "faults.toml", unknown))
+    (void)scenarios::load_faults(site);  // only what is wrong with it
   const bool json = settings.format == "json";
   if (!json)
     std::fputs(diagnostics_text(site, settings).c_str(), stderr);
@@ -93,9 +98,9 @@ Verb check_verb() {
       .arguments = "SITE",
       .summary = "Find every mistake of a site's policy and inventory",
       .details =
-          "Reads policy.toml with its includes and inventory.toml, and shows every mistake\n"
-          "with its place and a hint; -v adds notes. Writes nothing. Exit 2 where there is an "
-          "error.",
+          "Reads policy.toml with its includes, inventory.toml and, where there is one,\n"
+          "faults.toml, and shows every mistake with its place and a hint; -v adds notes. Writes\n"
+          "nothing. Exit 2 where there is an error.",
       .example = "  bulkhead check scenarios/two-tenants\n",
       .options = {"as-of", "format", "output", "quiet", "verbose", "color"},
       .formats = {"text", "json"},

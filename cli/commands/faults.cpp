@@ -13,7 +13,6 @@
 #include "cli/support/interrupt.h"
 #include "cli/support/progress.h"
 #include "cli/support/site_argument.h"
-#include "policy/file_reader.h"
 
 namespace bulkhead::cli {
 namespace {
@@ -23,15 +22,11 @@ using scenarios::FaultOutcome;
 
 Result<std::vector<Fault>> read_faults(compiler::Site& site, const Settings& settings) {
   const std::string folder = settings.arguments.front();
-  Diagnostics diagnostics;
-  std::vector<Fault> faults = scenarios::parse_faults(policy::folder_reader(folder),
-                                                      folder.ends_with('/') ? folder : folder + "/",
-                                                      site.sources, diagnostics);
-  diagnostics.sort();
-  std::fputs(render(diagnostics, site.sources, use_color(settings.color, fileno(stderr))).c_str(),
-             stderr);
-  if (diagnostics.has_errors())
-    return fail(ErrorKind::Usage, folder + ": nothing was done");
+  std::vector<Fault> faults = scenarios::load_faults(site);
+  std::fputs(diagnostics_text(site, settings).c_str(), stderr);
+  if (!site.ok())
+    return fail(ErrorKind::Usage,
+                fmt::format("{}: {}, nothing was done", folder, errors_in_words(site)));
   std::erase_if(faults, [&](const Fault& fault) {
     const auto named = [&](const std::vector<std::string>& ids) {
       return std::find(ids.begin(), ids.end(), fault.id) != ids.end();
@@ -73,10 +68,8 @@ std::string faults_json(const std::vector<FaultOutcome>& outcomes, std::size_t c
 }
 
 Result<int> run(const Settings& settings) {
-  auto site = open_site(settings);
-  if (!site)
-    return fail(site.error());
-  const auto faults = read_faults(*site, settings);
+  compiler::Site site = load_site(settings);
+  const auto faults = read_faults(site, settings);
   if (!faults)
     return fail(faults.error());
 
@@ -90,7 +83,7 @@ Result<int> run(const Settings& settings) {
   options.conduct.deadline = deadline_of(settings);
   options.conduct.stop = &interrupted();
   std::size_t done = 0;
-  const auto outcomes = scenarios::run_faults(*site, *faults, options, [&](const FaultOutcome&) {
+  const auto outcomes = scenarios::run_faults(site, *faults, options, [&](const FaultOutcome&) {
     progress.update(++done, faults->size());
   });
   progress.clear();

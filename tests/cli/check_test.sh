@@ -21,6 +21,13 @@ expect 2 check broken --format json
 said '"severity": "error"'
 said '"line":'
 
+# faults.toml is a part of the site.
+cp -r "$sites/two-tenants" faulty
+sed -i '0,/change = "fw"/s//chnage = "fw"/' faulty/faults.toml
+expect 2 check faulty
+told 'faulty/faults.toml:'
+told 'did you mean `change`?'
+
 expect 2 compile broken --output artifacts
 [ ! -e artifacts ] || fail "something was written"
 expect 2 matrix broken

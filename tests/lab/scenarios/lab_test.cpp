@@ -46,6 +46,21 @@ TEST_F(LabTest, UpAndDownLeaveNothing) {
   EXPECT_FALSE(std::filesystem::exists("/run/bulkhead/bh-two-tenants-updown.json"));
 }
 
+// --timeout and an interrupt do not wait until the lab stands.
+TEST_F(LabTest, BuildingEndsWhenItMayNotGoOn) {
+  for (const int steps : {3, 14}) {  // among the namespaces, and among what is in them
+    int asked = 0;
+    const auto may_go_on = [&]() -> Status {
+      return ++asked < steps ? Status() : fail(ErrorKind::Timeout, "time was up");
+    };
+    const auto lab = Lab::up(site(), {.run = "late", .may_go_on = may_go_on});
+    ASSERT_FALSE(lab);
+    EXPECT_EQ(lab.error().kind, ErrorKind::Timeout);
+    EXPECT_EQ(asked, steps);
+    EXPECT_THAT(netns_of_lab("late"), IsEmpty());
+  }
+}
+
 TEST_F(LabTest, HostsReachEachOtherThroughTheFirewallInBothFamilies) {
   auto lab = Lab::up(site(), {.run = "reach"});
   ASSERT_TRUE(lab) << lab.error().message;

@@ -159,6 +159,24 @@ TEST_F(LabPlanTest, AddressesBehindAHostStandOnItAndAreRoutedViaIt) {
   EXPECT_THAT(batch("fw-a"), HasSubstr("route add 10.244.0.0/16 via 10.0.0.11 dev e.10\n"));
 }
 
+TEST(LabPlan, HostsOfABehindSegmentAreReachedThroughARouter) {
+  const auto site = bulkhead::testing::memory_site(
+      kPolicy, std::string(kInventory) +
+                   "[host.pod1]\nnic.eth0 = { segment = \"pods\", v4 = \"10.244.3.3\" }\n");
+  const LabPlan plan = plan_lab(site);
+  const PlannedNetns* router = plan.find("behind:pods");
+  ASSERT_NE(router, nullptr);
+  EXPECT_TRUE(router->forwards);
+  EXPECT_THAT(node_batch(*router), HasSubstr("address add 10.0.0.254/24 dev outer\n"));
+  EXPECT_THAT(node_batch(*router), HasSubstr("address add 10.244.255.254/16 dev inner\n"));
+  EXPECT_THAT(node_batch(*router), HasSubstr("route add 0.0.0.0/0 via 10.0.0.1 dev outer\n"));
+  EXPECT_THAT(node_batch(*plan.find("pod1")),
+              HasSubstr("route add 0.0.0.0/0 via 10.244.255.254 dev eth0\n"));
+  const std::string gateway = node_batch(*plan.find("fw-a"));
+  EXPECT_THAT(gateway, HasSubstr("route add 10.244.0.0/16 via 10.0.0.254 dev e.10\n"));
+  EXPECT_THAT(gateway, HasSubstr("route add 10.244.1.10/32 via 10.0.0.11 dev e.10\n"));
+}
+
 TEST_F(LabPlanTest, TheOutsideHasAnAddressOfItsOwnBehindTheLeg) {
   EXPECT_THAT(batch("external:world"), HasSubstr("address add 203.0.113.1/29 dev up0\n"));
   EXPECT_THAT(batch("external:world"), HasSubstr("address add 198.51.100.10/32 dev up0\n"));
