@@ -45,9 +45,7 @@ TEST_F(lab_agent_arrival, SynIsSeenWhereNobodyListensAndTheHostDrops) {
   pod_->run("server",
             "nft 'table inet f { chain c { type filter hook input priority 0; policy drop; "
             "icmpv6 type { 135, 136 } accept; }; }'");
-  auto tries = tries_to(Transport::Tcp, 7001);
-  for (const DialTry& one : tries_to(Transport::Udp, 7001))
-    tries.push_back(one);
+  const auto tries = tcp_and_udp_to(7001);
   exchange(tries);
   for (const DialTry& one : tries) {
     EXPECT_EQ(client_->only(one).outcome, Outcome::Timeout);

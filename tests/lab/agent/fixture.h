@@ -53,6 +53,13 @@ class AgentTest : public ::testing::Test {
     return {try_of(transport, kClient[0], kServer[0], port, size),
             try_of(transport, kClient[1], kServer[1], port, size)};
   }
+  // The same by TCP, then by UDP.
+  static std::vector<DialTry> tcp_and_udp_to(std::uint16_t port) {
+    auto tries = tries_to(Transport::Tcp, port);
+    for (const DialTry& one : tries_to(Transport::Udp, port))
+      tries.push_back(one);
+    return tries;
+  }
   void listen_on(Transport transport, std::uint16_t port) {
     const auto listening = server_->listen(
         {{transport, address(kServer[0]), port}, {transport, address(kServer[1]), port}});

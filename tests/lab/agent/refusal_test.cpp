@@ -157,9 +157,7 @@ TEST_F(lab_agent_refusal, EgressRuleOfTheSourceBlocks) {
   pod_->run("client",
             "nft 'table inet f { chain c { type filter hook output priority 0; policy accept; "
             "meta l4proto { tcp, udp } th dport 7000 drop; }; }'");
-  auto tries = tries_to(Transport::Tcp, 7000);
-  for (const DialTry& one : tries_to(Transport::Udp, 7000))
-    tries.push_back(one);
+  const auto tries = tcp_and_udp_to(7000);
   exchange(tries);
   for (const DialTry& one : tries) {
     EXPECT_EQ(client_->only(one).outcome, Outcome::Timeout);
