@@ -25,5 +25,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const std::string_view line(reinterpret_cast<const char*>(bytes), size);
   round_trip<ToAgent>(line, to_agent_from_json);
   round_trip<FromAgent>(line, from_agent_from_json);
+  (void)stranger_version(line);
   return 0;
 }

@@ -172,6 +172,18 @@ TEST(unit_probes_message, WhatIsNotExactlyRightIsRefused) {
   }
 }
 
+TEST(unit_probes_message, AStrangersVersionIsReadFromWhatItSays) {
+  EXPECT_EQ(stranger_version(R"({"schema":"bulkhead.agent/9","type":"ready","version":"9.1"})"),
+            "9.1");
+  EXPECT_EQ(stranger_version(R"({"schema":"bulkhead.agent/1","type":"failed","why":[]})"),
+            "unknown");
+  EXPECT_EQ(stranger_version(R"({"schema":"bulkhead.agent/1","type":"ready","version":7})"),
+            "unknown");
+  for (const char* noise : {"Welcome!", "{}", "[]", R"({"type":"ready","version":"1"})",
+                            R"({"schema":"bulkhead.agent/1","type":"listening"})"})
+    EXPECT_EQ(stranger_version(noise), std::nullopt) << noise;
+}
+
 TEST(unit_probes_message, NeitherHugeNorDeepLinesAreParsed) {
   const auto huge = to_agent_from_json(std::string((std::size_t{16} << 20) + 1, '1'));
   ASSERT_FALSE(huge);
