@@ -219,7 +219,7 @@ const std::vector<Case> kFlows = {
     {"any with a label", flow("F1", "any.web", "blue-a", "\"ssh\""), {"bad-selector"}},
     {"empty selector", flow("F1", "", "blue-a", "\"ssh\""), {"bad-selector"}},
     {"unknown prefix", flow("F1", "host:x", "blue-a", "\"ssh\""), {"bad-selector"}},
-    {"unknown label", flow("F1", "red-a.webb", "blue-a", "\"ssh\""), {"unknown-label"}},
+    {"unknown label", flow("F1", "red-a.wbe", "blue-a", "\"ssh\""), {"unknown-label"}},
     {"label of others", flow("F1", "blue-a.web", "red-a.db", "\"ssh\""), {"empty-selection"}},
     {"segment without members",
      segment("x", kOk) + flow("F1", "x", "blue-a", "\"ssh\""),
@@ -331,7 +331,7 @@ INSTANTIATE_TEST_SUITE_P(Nevers, Diagnosed, testing::Values(&kNevers));
 TEST(Hints, ANameThatIsNotThereLeadsToTheOneThatWasMeant) {
   const std::pair<std::string, const char*> kCases[] = {
       {flow("F1", "red-aa", "blue-a", "\"ssh\""), "did you mean `red-a`?"},
-      {flow("F1", "red-a.wbe", "blue-a", "\"ssh\""), "did you mean `web`?"},
+      {flow("F1", "red-a.webb", "blue-a", "\"ssh\""), "did you mean `web`?"},
       {flow("F1", "red-a", "fw", "\"ssh\""), "`enforcer:fw` is the enforcer of that name"},
       {flow("F1", "tennant:red", "blue-a", "\"ssh\""), "did you mean `tenant:red`?"},
       {flow("F1", "red-a", "extrnal:world", "\"ssh\""), "did you mean `external:world`?"},
