@@ -10,6 +10,7 @@
 #include "compiler/proof/late_link.h"
 #include "compiler/proof/listed_rule.h"
 #include "compiler/proof/listed_sets.h"
+#include "compiler/proof/written_text.h"
 #include "policy/support/text.h"
 
 namespace bulkhead::compiler::proof {
@@ -204,14 +205,24 @@ class Listing {
   bool saw_metainfo_ = false;
 };
 
-}  // namespace
-
-Result<Ruleset> parse_ruleset(std::string_view json) {
+Result<Ruleset> parse(Status (*entries)(std::string_view,
+                                        const std::function<Status(const Json&)>&),
+                      std::string_view text) {
   Listing listing;
-  const Status read = read_listing(json, [&](const Json& entry) { return listing.entry(entry); });
+  const Status read = entries(text, [&](const Json& entry) { return listing.entry(entry); });
   if (!read)
     return fail(read.error());
   return std::move(listing).finish();
+}
+
+}  // namespace
+
+Result<Ruleset> parse_ruleset(std::string_view json) {
+  return parse(read_listing, json);
+}
+
+Result<Ruleset> parse_written_ruleset(std::string_view nft_text) {
+  return parse(read_written, nft_text);
 }
 
 }  // namespace bulkhead::compiler::proof

@@ -24,5 +24,8 @@ namespace bulkhead::compiler::proof {
 
 // Linear in the text but for names (a hash lookup each). Environment errors.
 [[nodiscard]] Result<Ruleset> parse_ruleset(std::string_view json);
+// The same of a file that compiler/targets wrote, without nft (written_text.h). Rules have no
+// handles.
+[[nodiscard]] Result<Ruleset> parse_written_ruleset(std::string_view nft_text);
 
 }  // namespace bulkhead::compiler::proof

@@ -3,6 +3,7 @@
 
 #include "compiler/proof/rule_loads.h"
 #include "compiler/proof/ruleset_json.h"
+#include "compiler/proof/same_rules.h"
 #include "enforcement/backends/nft_sandbox.h"
 #include "kernel.h"
 #include "nft_cases.h"
@@ -35,6 +36,25 @@ TEST(OwnOutput, IsModelledWhole) {
               << nft_case.name << ", chain " << chain.name << ": "
               << (unmodelled != nullptr ? unmodelled->reason + " " + unmodelled->json : "");
         }
+  }
+}
+
+// What `compile` proves in memory is what the kernel would enforce.
+TEST(OwnOutput, IsReadAsTheKernelReadsIt) {
+  if (const std::string missing = Kernel::missing(); !missing.empty())
+    GTEST_SKIP() << missing;
+  for (const NftCase& nft_case : nft_cases()) {
+    const std::string text = nft_case.sketch().nft();
+    const auto listing = enforcement::list_in_sandbox(text, {});
+    ASSERT_TRUE(listing) << nft_case.name << ": " << listing.error().message;
+    const auto listed = parse_ruleset(listing->json);
+    ASSERT_TRUE(listed) << nft_case.name << ": " << listed.error().message;
+    const auto written = parse_written_ruleset(text);
+    ASSERT_TRUE(written) << nft_case.name << ": " << written.error().message;
+    EXPECT_TRUE(are_same(*listed, *written)) << nft_case.name;
+    EXPECT_EQ(listed->chains.size(), written->chains.size()) << nft_case.name;
+    EXPECT_EQ(listed->sets.size(), written->sets.size()) << nft_case.name;
+    EXPECT_EQ(listed->counters.size(), written->counters.size()) << nft_case.name;
   }
 }
 
