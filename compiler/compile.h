@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "compiler/manifest.h"
 #include "compiler/probe_book.h"
 #include "compiler/site.h"
 
@@ -18,9 +19,17 @@ struct Artifact {
 struct Artifacts {
   std::vector<Artifact> files;  // sorted by path; manifest.json last
   ProbeBook probes;
+  Manifest manifest;
 };
 
 // Precondition: site.ok().
 [[nodiscard]] Artifacts compile(const Site& site, const PlanOptions& options);
+
+// Says in manifest.json what was proven of the rulesets.
+void set_proof(Artifacts& artifacts, Manifest::Proof proof);
+
+// Of one of site.coverage.views.
+[[nodiscard]] const std::string& ruleset_text(const Artifacts& artifacts,
+                                              const std::string& enforcer);
 
 }  // namespace bulkhead::compiler

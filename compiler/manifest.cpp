@@ -47,7 +47,11 @@ Manifest manifest_from(const Json& json) {
   out.probes = file_from(json.at("probes"));
   for (const auto& [comment, rules] : json.at("hashed_rules").items())
     out.hashed_rules.emplace(comment, rules.get<std::vector<std::string>>());
-  json.at("proof").get_to(out.proof);
+  const Json& proof = json.at("proof");
+  allow_only(proof, {"result", "engine", "how"});
+  proof.at("result").get_to(out.proof.result);
+  proof.at("engine").get_to(out.proof.engine);
+  proof.at("how").get_to(out.proof.how);
   return out;
 }
 
@@ -61,7 +65,10 @@ std::string to_json(const Manifest& manifest) {
            {"enforcers", Json::object()},
            {"probes", file_json(manifest.probes, false)},
            {"hashed_rules", Json::object()},
-           {"proof", manifest.proof}};
+           {"proof",
+            {{"result", manifest.proof.result},
+             {"engine", manifest.proof.engine},
+             {"how", manifest.proof.how}}}};
   for (const auto& [name, file] : manifest.enforcers)
     out["enforcers"][name] = file_json(file, true);
   for (const auto& [comment, rules] : manifest.hashed_rules)

@@ -24,7 +24,13 @@ struct Manifest {
   File probes;
   // Comments that stand for more rule ids than fit into one: "h:..." -> ids.
   std::map<std::string, std::vector<std::string>> hashed_rules;
-  std::string proof = "not proven";
+  // What is known of the rulesets for all packets, by which engine and on which way.
+  struct Proof {
+    std::string result = "not proven";
+    std::string engine;
+    std::string how;  // "in memory", "in memory and through the kernel"
+  };
+  Proof proof;
 };
 
 [[nodiscard]] std::string to_json(const Manifest& manifest);

@@ -127,7 +127,8 @@ Result<Listing> list_file(const std::string& path, const std::vector<std::string
   return list_text(rules, *text, {all.begin(), all.end()});
 }
 
-Result<Listing> list_compiled(const compiler::Site& site, const compiler::EnforcerView& view) {
+Result<Listing> list_with_foreign(const compiler::Site& site, const compiler::EnforcerView& view,
+                                  const std::string& compiled) {
   const compiler::Enforcer& enforcer = site.inventory.enforcers.at(view.enforcer);
   std::string text;
   for (const auto& file : enforcer.foreign) {
@@ -136,8 +137,12 @@ Result<Listing> list_compiled(const compiler::Site& site, const compiler::Enforc
       return fail(foreign.error());
     text += *foreign + '\n';
   }
-  text += compiler::nftables(compiler::ir::make_enforcer(site, view)).text;
-  return list_text("compiled", text, interfaces_of(enforcer));
+  return list_text("compiled", text + compiled, interfaces_of(enforcer));
+}
+
+Result<Listing> list_compiled(const compiler::Site& site, const compiler::EnforcerView& view) {
+  return list_with_foreign(site, view,
+                           compiler::nftables(compiler::ir::make_enforcer(site, view)).text);
 }
 
 Result<Listing> list_host(const std::string& host, const std::string& destination,

@@ -26,8 +26,11 @@ struct Listing {
 // A file in nft's language, or the output of `nft -j list ruleset`.
 [[nodiscard]] Result<Listing> list_file(const std::string& path,
                                         const std::vector<std::string>& interfaces);
-// What would be compiled for one of site.coverage.views, with the rules of others that its enforcer
-// has in the inventory.
+// A ruleset compiled for one of site.coverage.views, with the rules of others that its enforcer has
+// in the inventory.
+[[nodiscard]] Result<Listing> list_with_foreign(const compiler::Site& site,
+                                                const compiler::EnforcerView& view,
+                                                const std::string& compiled);
 [[nodiscard]] Result<Listing> list_compiled(const compiler::Site& site,
                                             const compiler::EnforcerView& view);
 // What is loaded on a host. `ssh_command` empty: the default of live audits.

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "scenarios/listing.h"
 #include "scenarios/ssh_destination.h"
 
@@ -94,48 +92,10 @@ class Prover {
     auto ruleset = ruleset_of(listing);
     if (!ruleset)
       return fail(ruleset.error());
-    EnforcerProof out;
-    out.enforcer = view.enforcer;
+    EnforcerProof out = proof::prove_enforcer(site_, view, *ruleset, options_.limits);
     out.rules = listing.rules;
     out.listing_alone = listing.loads.empty();
-    for (const proof::Chain& chain : ruleset->chains)
-      out.rule_count += chain.rules.size();
-    for (const proof::Set& set : ruleset->sets)
-      out.element_count += set.elements.size();
-    try {
-      decide(view, *ruleset, out);
-    } catch (const proof::OutOfBudget& error) {
-      out.not_proven = fmt::format("too large to decide: {}", error.what());
-    }
     return out;
-  }
-
-  void decide(const EnforcerView& view, const proof::Ruleset& ruleset, EnforcerProof& out) const {
-    proof::Diagrams space(options_.budget);
-    proof::Endings endings;
-    proof::Symbolic rules(space, endings, ruleset);
-    const proof::Intent intent = proof::intend(space, site_, view);
-    const proof::Naming naming(&site_, &view);
-    for (const proof::Passage passage : proof::kPassages) {
-      const proof::Comparison comparison =
-          proof::compare(space, endings, passage, proof::possible(space, ruleset, passage),
-                         proof::doing(rules, passage), proof::of(intent, passage));
-      out.parts.push_back({passage,
-                           proof::differences(space, comparison, ruleset, naming, options_.limit),
-                           comparison.unknown_share});
-      for (const proof::Station& station : proof::stations(passage))
-        for (const auto& [a, b] : rules.ambiguous_order(station.family, station.hook))
-          add_ambiguous(ruleset, a, b, out);
-    }
-  }
-
-  static void add_ambiguous(const proof::Ruleset& ruleset, proof::Index a, proof::Index b,
-                            EnforcerProof& out) {
-    const std::string text =
-        fmt::format("{} and {} have one priority, and their order changes the answer",
-                    proof::chain_name(ruleset, a), proof::chain_name(ruleset, b));
-    if (std::find(out.ambiguous.begin(), out.ambiguous.end(), text) == out.ambiguous.end())
-      out.ambiguous.push_back(text);
   }
 
   const compiler::Site& site_;
@@ -143,22 +103,6 @@ class Prover {
 };
 
 }  // namespace
-
-bool EnforcerProof::holds() const {
-  return not_proven.empty() && ambiguous.empty() &&
-         std::all_of(parts.begin(), parts.end(),
-                     [](const Part& part) { return part.differences.empty(); });
-}
-
-bool EnforcerProof::is_open_question() const {
-  if (holds())
-    return false;
-  return std::all_of(parts.begin(), parts.end(), [](const Part& part) {
-    return std::all_of(
-        part.differences.findings.begin(), part.differences.findings.end(),
-        [](const proof::Finding& finding) { return finding.effect == proof::Effect::Unknown; });
-  });
-}
 
 Result<std::vector<EnforcerProof>> prove(const compiler::Site& site,
                                          const ProvingOptions& options) {

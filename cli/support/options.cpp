@@ -232,6 +232,7 @@ constexpr Option kOptions[] = {
      set_text<&Settings::ruleset>},
     {"enforcer", 0, "NAME", "only this one; whose place --ruleset takes",
      set_text<&Settings::enforcer>},
+    {"verify", 0, "", "prove what the kernel lists, too", set_switch<&Settings::verify>},
     {"site", 0, "DIR", "the policy whose classes and services give names",
      set_text<&Settings::site>},
     {"live", 0, "", "what the enforcers have loaded now, by ssh", set_switch<&Settings::live>},

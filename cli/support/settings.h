@@ -38,6 +38,7 @@ struct Settings {
   std::vector<std::string> ssh;
   bool sudo = false;
 
+  bool verify = false;                                // compile: what the kernel lists, too
   std::string ruleset;                                // prove: a file
   std::string enforcer;                               // whose place it takes
   bool live = false;                                  // what the hosts have loaded

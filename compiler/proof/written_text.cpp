@@ -278,6 +278,8 @@ class Reader {
   // ---- rules
 
   void rule(std::string_view chain) {
+    if (words_.is_end())
+      unknown();
     auto members = in_table("chain", chain);
     std::vector<Json> statements;
     while (!words_.is_end() && !words_.is_line_end()) {

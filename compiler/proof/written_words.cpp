@@ -34,6 +34,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kPayload
 }  // namespace
 
 void Words::read() {
+  if (kind_ == Kind::LineEnd)
+    ++line_;
   while (at_ < text_.size()) {
     if (kSpace.find(text_[at_]) != std::string_view::npos)
       ++at_;
@@ -51,7 +53,6 @@ void Words::read() {
   if (first == '\n') {
     kind_ = Kind::LineEnd;
     ++at_;
-    ++line_;
     return;
   }
   std::size_t end = at_ + 1;

@@ -61,7 +61,7 @@ TEST(Manifest, ReadsBack) {
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(to_json(*back), to_json(manifest));
   EXPECT_EQ(back->enforcers.at("fw").elements, 4102U);
-  EXPECT_EQ(back->proof, "not proven");
+  EXPECT_EQ(back->proof.result, "not proven");
 }
 
 TEST(Manifest, RefusesWhatItDoesNotKnow) {
