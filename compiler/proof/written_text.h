@@ -1,5 +1,5 @@
 // A ruleset file that compiler/targets wrote, read without nft and without a kernel: what is about
-// to be written is proven in memory (docs/adr/0006-proof-before-writing.md). Only the part of nft's
+// to be written is proven in memory (docs/adr/0005-proof-before-writing.md). Only the part of nft's
 // language that is written there is known, and everything else is an error: what is read is never
 // more or less than what the text says. It becomes the entries that nft would list, so that one
 // reader (ruleset_json.h), held against the kernel, gives them their meaning.
