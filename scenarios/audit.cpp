@@ -35,7 +35,8 @@ class Audit {
 
   Result<AuditResult> run() {
     stage("compile");
-    compiler::Artifacts artifacts = compiler::compile(site_, options_.plan);
+    const compiler::Artifacts artifacts = compiler::compile(site_, options_.plan);
+    artifacts_ = &artifacts;
     result_.where = options_.where;
     result_.plan = compiler::probes_of(artifacts.probes);
     if (!options_.cells.empty())
@@ -117,6 +118,7 @@ class Audit {
       });
       return entered ? std::move(finished) : Result<enforcement::Finished>(fail(entered.error()));
     };
+    prove([&](const std::string& member) { return list_here(member, netns_of(member)); });
     return probe(*launcher, std::move(nft), run_on);
   }
 
@@ -143,9 +145,21 @@ class Audit {
       command.insert(command.end(), words.begin() + 1, words.end());
       return enforcement::run_process(command, "");
     };
+    prove([&](const std::string& member) {
+      return list_host(member, destination_of(member), {options_.ssh_command, options_.sudo});
+    });
     if (Status probed = probe(*launcher, std::move(nft), run_on); !probed)
       return fail(probed.error());
     return std::move(result_);
+  }
+
+  // Before the first round: the trace table of the probes is not there yet.
+  void prove(const std::function<Result<Listing>(const std::string& member)>& list) {
+    stage("prove");
+    for (const compiler::EnforcerView& view : site_.coverage.views)
+      for (const std::string& member : site_.inventory.enforcers.at(view.enforcer).members)
+        result_.proofs.push_back(prove_member(
+            site_, view, member, compiler::ruleset_text(*artifacts_, view.enforcer), list(member)));
   }
 
   [[nodiscard]] std::vector<std::string> members() const {
@@ -171,6 +185,7 @@ class Audit {
 
   const compiler::Site& site_;
   const AuditOptions& options_;
+  const compiler::Artifacts* artifacts_ = nullptr;  // of run()
   AuditResult result_;
 };
 

@@ -14,6 +14,7 @@
 #include "enforcement/backends/nft.h"
 #include "probes/conduct.h"
 #include "scenarios/lab.h"
+#include "scenarios/member_proof.h"
 
 namespace bulkhead::scenarios {
 
@@ -51,6 +52,7 @@ struct AuditResult {
   Where where = Where::Lab;
   compiler::ProbePlan plan;
   probes::ProbeOutcome outcome;
+  std::vector<MemberProof> proofs;  // of each member of each managed enforcer
   std::chrono::milliseconds lab_up{}, probing{}, lab_down{};
 };
 

@@ -122,7 +122,8 @@ class FaultRun {
   }
 
   [[nodiscard]] FaultOutcome judge(const AuditResult& result) const {
-    FaultOutcome outcome{fault_.id, fault_.what, false, Finding::Conforms, "nothing was noticed"};
+    FaultOutcome outcome{fault_.id, fault_.what, false, Finding::Conforms, "nothing was noticed",
+                         false,     false};
     const auto take = [&](Finding finding, const std::string& reason) {
       if (finding <= outcome.found)
         return;
@@ -135,9 +136,29 @@ class FaultRun {
     if (fault_.host.empty())
       for (const auto& verdict : result.outcome.verdicts)
         take(verdict.finding, verdict.kind + ": " + verdict.reason);
+    outcome.changes_rules = changes_rules();
+    outcome.proof_noticed = std::any_of(
+        result.proofs.begin(), result.proofs.end(),
+        [](const MemberProof& proven) { return proven.state != MemberProof::State::Equal; });
     outcome.caught =
         std::find(fault_.expect.begin(), fault_.expect.end(), outcome.found) != fault_.expect.end();
     return outcome;
+  }
+
+  // Of an enforcer that bulkhead manages; rules of a host, routes and agents are no rules of ours.
+  [[nodiscard]] bool changes_rules() const {
+    const auto is_member = [&](const std::string& name) {
+      return std::any_of(site_.coverage.views.begin(), site_.coverage.views.end(),
+                         [&](const compiler::EnforcerView& view) {
+                           const auto& members =
+                               site_.inventory.enforcers.at(view.enforcer).members;
+                           return std::find(members.begin(), members.end(), name) != members.end();
+                         });
+    };
+    return std::any_of(fault_.steps.begin(), fault_.steps.end(), [&](const FaultStep& step) {
+      return step.kind == FaultStep::Kind::Change ||
+             (step.kind == FaultStep::Kind::Load && is_member(step.where));
+    });
   }
 
   const compiler::Site& site_;

@@ -60,6 +60,9 @@ struct FaultOutcome {
   bool caught = false;
   probes::Finding found = probes::Finding::Conforms;  // worst of the cell, or of the host
   std::string reason;                                 // of that verdict
+  // Rules of an enforcer are other ones: the proof of what it had loaded should say so, too.
+  bool changes_rules = false;
+  bool proof_noticed = false;
 };
 
 // One lab for each fault, so that none sees what another left. A fault that does not apply (its

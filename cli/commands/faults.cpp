@@ -38,6 +38,24 @@ Result<std::vector<Fault>> read_faults(compiler::Site& site, const Settings& set
   return faults;
 }
 
+struct ByProof {
+  std::size_t changed = 0, noticed = 0;
+  std::vector<std::string> missed;
+};
+ByProof noticed_by_proof(const std::vector<FaultOutcome>& outcomes) {
+  ByProof out;
+  for (const FaultOutcome& outcome : outcomes) {
+    if (!outcome.changes_rules)
+      continue;
+    ++out.changed;
+    if (outcome.proof_noticed)
+      ++out.noticed;
+    else
+      out.missed.push_back(outcome.id);
+  }
+  return out;
+}
+
 std::string faults_text(const std::vector<FaultOutcome>& outcomes, std::size_t caught, bool color) {
   std::size_t widest = 0;
   for (const FaultOutcome& outcome : outcomes)
@@ -51,19 +69,31 @@ std::string faults_text(const std::vector<FaultOutcome>& outcomes, std::size_t c
     if (!outcome.caught)
       text += fmt::format("          {}\n", printable(outcome.reason));
   }
-  return text + fmt::format("\n  caught/injected {}/{}\n", caught, outcomes.size());
+  text += fmt::format("\n  caught/injected {}/{}\n", caught, outcomes.size());
+  const ByProof by_proof = noticed_by_proof(outcomes);
+  text += fmt::format("  the proof noticed {}/{} of those that change rules\n", by_proof.noticed,
+                      by_proof.changed);
+  for (const std::string& id : by_proof.missed)
+    text += fmt::format("          not {}\n", printable(id));
+  return text;
 }
 
 std::string faults_json(const std::vector<FaultOutcome>& outcomes, std::size_t caught) {
-  nlohmann::ordered_json json{
-      {"schema", "bulkhead.faults/1"}, {"injected", outcomes.size()}, {"caught", caught}};
+  const ByProof by_proof = noticed_by_proof(outcomes);
+  nlohmann::ordered_json json{{"schema", "bulkhead.faults/1"},
+                              {"injected", outcomes.size()},
+                              {"caught", caught},
+                              {"change_rules", by_proof.changed},
+                              {"noticed_by_proof", by_proof.noticed}};
   json["faults"] = nlohmann::ordered_json::array();
   for (const FaultOutcome& outcome : outcomes)
     json["faults"].push_back({{"id", outcome.id},
                               {"what", outcome.what},
                               {"caught", outcome.caught},
                               {"found", probes::to_string(outcome.found)},
-                              {"reason", printable(outcome.reason)}});
+                              {"reason", printable(outcome.reason)},
+                              {"changes_rules", outcome.changes_rules},
+                              {"proof_noticed", outcome.proof_noticed}});
   return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -26,6 +26,12 @@ _bulkhead() {
       return
       ;;
     --on) mapfile -t COMPREPLY < <(compgen -W 'lab live' -- "$current") && return ;;
+    --fail-on)
+      local kinds='leak outage inconclusive silent not-covered'
+      [ "$verb" = diff ] && kinds='opened closed any'
+      mapfile -t COMPREPLY < <(compgen -W "$kinds" -- "$current")
+      return
+      ;;
     --color) mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$current") && return ;;
   esac
   if [[ $current == -* ]]; then

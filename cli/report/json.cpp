@@ -79,6 +79,17 @@ std::string to_json(const Report& report, const View&) {
                      {{"lab_up", report.lab_up.count()},
                       {"probing", report.probing.count()},
                       {"lab_down", report.lab_down.count()}}}};
+  json["proofs"] = ordered_json::array();
+  for (const scenarios::MemberProof& proven : report.proofs) {
+    ordered_json differences = ordered_json::array();
+    for (const std::string& difference : proven.differences)
+      differences.push_back(text(difference));
+    json["proofs"].push_back({{"enforcer", text(proven.enforcer)},
+                              {"member", text(proven.member)},
+                              {"state", scenarios::to_string(proven.state)},
+                              {"reason", text(proven.reason)},
+                              {"differences", std::move(differences)}});
+  }
   json["notes"] = ordered_json::array();
   for (const std::string& note : report.notes)
     json["notes"].push_back(text(note));

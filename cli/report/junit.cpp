@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/report/formats.h"
 #include "cli/report/xml.h"
 
@@ -33,9 +35,31 @@ std::string outcome(const CellReport& cell) {
   return {};
 }
 
+std::size_t count(const Report& report, scenarios::MemberProof::State state) {
+  return static_cast<std::size_t>(
+      std::count_if(report.proofs.begin(), report.proofs.end(),
+                    [&](const scenarios::MemberProof& proven) { return proven.state == state; }));
+}
+
+std::string proof_case(const Report& report, const scenarios::MemberProof& proven) {
+  std::string xml =
+      fmt::format("  <testcase classname=\"{}.{}\" name=\"proof of {}\"", xml_escape(report.site),
+                  to_string(report.made), xml_escape(proven.member));
+  if (proven.state == scenarios::MemberProof::State::Equal)
+    return xml + "/>\n";
+  std::string content;
+  for (const std::string& difference : proven.differences)
+    content += xml_escape(difference) + "\n";
+  const bool different = proven.state == scenarios::MemberProof::State::Different;
+  return xml + fmt::format("><{0} type=\"{1}\" message=\"{2}\">{3}</{0}></testcase>\n",
+                           different ? "failure" : "error", scenarios::to_string(proven.state),
+                           xml_escape(proven.reason), content);
+}
+
 }  // namespace
 
 std::string to_junit(const Report& report, const View&) {
+  using State = scenarios::MemberProof::State;
   std::uint32_t skipped = report.count(Finding::NotCovered);
   for (const CellReport& cell : report.cells)
     skipped += cell.counts ? 0 : 1;
@@ -44,9 +68,12 @@ std::string to_junit(const Report& report, const View&) {
   xml += fmt::format(
       "<testsuite name=\"bulkhead {} {}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
       "skipped=\"{}\" time=\"{:.3f}\">\n",
-      to_string(report.made), xml_escape(report.site), report.cells.size() + report.beside.size(),
-      report.count(Finding::Leak) + report.count(Finding::Outage) + failed_hosts,
-      report.count(Finding::Inconclusive) + report.count(Finding::Silent) - report.accepted,
+      to_string(report.made), xml_escape(report.site),
+      report.cells.size() + report.beside.size() + report.proofs.size(),
+      report.count(Finding::Leak) + report.count(Finding::Outage) + failed_hosts +
+          count(report, State::Different),
+      report.count(Finding::Inconclusive) + report.count(Finding::Silent) - report.accepted +
+          count(report, State::NotDecided),
       skipped,
       static_cast<double>((report.lab_up + report.probing + report.lab_down).count()) / 1000);
   for (const CellReport& cell : report.cells) {
@@ -63,6 +90,8 @@ std::string to_junit(const Report& report, const View&) {
         "message=\"{}\"/></testcase>\n",
         xml_escape(report.site), to_string(report.made), xml_escape(other.subject),
         probes::to_string(other.finding), xml_escape(other.reason));
+  for (const scenarios::MemberProof& proven : report.proofs)
+    xml += proof_case(report, proven);
   return xml + "</testsuite>\n";
 }
 

@@ -108,6 +108,14 @@ void conclude(Report& report, const ReportOptions& options) {
     else if (finding == Finding::Inconclusive || finding == Finding::Silent)
       add(undecided, finding, count);
   }
+  for (const scenarios::MemberProof& proven : report.proofs) {
+    if (proven.state == scenarios::MemberProof::State::Equal)
+      continue;
+    const bool different = proven.state == scenarios::MemberProof::State::Different;
+    std::string& list = different ? found : undecided;
+    list += fmt::format("{}rules of {} {}", list.empty() ? "" : ", ", proven.member,
+                        different ? "differ from the policy" : "not proven");
+  }
   if (report.probes == 0)
     undecided += fmt::format("{}nothing was probed", undecided.empty() ? "" : ", ");
   if (report.coverage_percent < report.min_coverage)
@@ -151,6 +159,7 @@ Report make_report(const compiler::Site& site, const scenarios::AuditResult& res
   report.lab_down = result.lab_down;
   report.notes = result.outcome.notes;
   report.beside = result.outcome.findings;
+  report.proofs = result.proofs;
   report.min_coverage = options.min_coverage;
 
   for (policy::ClassId from = 0; from < n; ++from) {

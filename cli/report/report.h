@@ -38,9 +38,10 @@ struct Report {
   std::string as_of, run, version;
   std::uint64_t seed = 0;
   std::vector<std::string> classes;
-  std::vector<CellReport> cells;            // dense, row = from
-  std::vector<probes::Verdict> verdicts;    // in plan order
-  std::vector<probes::SiteFinding> beside;  // of hosts, not of a cell: they fail the audit too
+  std::vector<CellReport> cells;               // dense, row = from
+  std::vector<probes::Verdict> verdicts;       // in plan order
+  std::vector<probes::SiteFinding> beside;     // of hosts, not of a cell: they fail the audit too
+  std::vector<scenarios::MemberProof> proofs;  // of what the enforcers had loaded
   std::array<std::uint32_t, kFindings> counts{};  // by Finding, over cells that count
   std::uint32_t total = 0;                        // cells that count
   std::uint32_t accepted = 0;                     // of Silent

@@ -195,6 +195,31 @@ std::string beside(const Report& report, const View& view) {
   return text.empty() ? text : text + "\n";
 }
 
+// What the loaded rules do to packets that nobody sent.
+std::string proofs(const Report& report, const View& view) {
+  using State = scenarios::MemberProof::State;
+  constexpr std::size_t kShown = 4;
+  std::string text;
+  for (const scenarios::MemberProof& proven : report.proofs) {
+    if (proven.state == State::Equal)
+      continue;
+    const bool different = proven.state == State::Different;
+    text += fmt::format("{}  rules of {}: {}\n",
+                        paint(different ? "NOT EQUAL" : "NOT PROVEN",
+                              different ? Style::Bad : Style::Warning, view.color),
+                        paint(printable(proven.member), Style::Bold, view.color),
+                        printable(proven.reason));
+    const std::size_t shown =
+        view.all ? proven.differences.size() : std::min(proven.differences.size(), kShown);
+    for (std::size_t i = 0; i < shown; ++i)
+      text += wrap(printable(proven.differences[i]), 4,
+                   static_cast<std::size_t>(std::max(view.width, 40)));
+    if (shown < proven.differences.size())
+      text += fmt::format("    and {} more (-v shows them)\n", proven.differences.size() - shown);
+  }
+  return text.empty() ? text : text + "\n";
+}
+
 std::string plural(std::uint64_t count, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
@@ -218,6 +243,8 @@ std::string foot(const Report& report, const View& view) {
                   plural(report.rounds, "round", "rounds"),
                   report.void_rounds ? fmt::format(" ({} void)", report.void_rounds) : "",
                   plural(report.tries, "try", "tries"), plural(report.retries, "retry", "retries"));
+  for (const scenarios::MemberProof& proven : report.proofs)
+    text += fmt::format("  proof     {}: {}\n", printable(proven.member), printable(proven.reason));
   const auto total = report.lab_up + report.probing + report.lab_down;
   text += fmt::format("  time      {:.1f} s", seconds(total));
   if (report.lab_up.count() > 0)  // else nothing was built: live, or a lab that stood before
@@ -248,6 +275,7 @@ std::string to_text(const Report& report, const View& view) {
   for (const FindingLook& look : kFindingLooks)
     text += reasons(report, look, view);
   text += beside(report, view);
+  text += proofs(report, view);
   return text + foot(report, view);
 }
 

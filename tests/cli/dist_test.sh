@@ -39,3 +39,5 @@ completes audit --ti --timeout
 completes lab up --ru --run
 completes audit --format ju junit
 completes audit --on li live
+completes diff --fail-on op opened
+completes audit --fail-on le leak

@@ -12,6 +12,7 @@ first=$(sed -n 's/^id = "\(.*\)"/\1/p' "$sites/two-tenants/faults.toml" | head -
 expect 0 faults "$sites/two-tenants" --include "$first"
 said "caught  $first"
 said 'caught/injected 1/1'
+said 'the proof noticed 1/1 of those that change rules'
 expect 0 faults "$sites/two-tenants" --include "$first" --format json
 said '"schema": "bulkhead.faults/1"'
 said '"caught": 1'

@@ -55,3 +55,33 @@ told 'missing.nft'
 expect 2 prove "$sites/two-tenants" --enforcer nobody
 told 'known are: fw'
 expect 2 prove "$sites/two-tenants" --live --ruleset edited.nft
+
+# ---- --live: what a host has loaded, by ssh; here into a namespace
+cat >fake_ssh <<END
+#!/bin/sh
+while [ "\$1" != -- ]; do shift; done
+echo "\$2" >>asked
+shift 2
+exec ip netns exec $space sh -c "\$*"
+END
+chmod +x fake_ssh
+live() { expect "$1" prove "$sites/two-tenants" --live --ssh ./fake_ssh --as-of 2026-12-01 "${@:2}"; }
+live 1
+said 'fw  live fw'
+said 'red → storage: tcp 2050'
+[ "$(sort -u asked)" = fw ] || fail "asked others than the enforcer: $(sort -u asked)"
+ip netns exec "$space" nft -f rules/fw/nftables.nft
+before=$(nft_json)
+live 0 --enforcer fw
+said 'EQUAL  forward'
+[ "$before" = "$(nft_json)" ] || fail "the host's rules were changed"
+live 0 --format json
+said '"listing_alone": true'
+# No rules are rules that pass everything; no listing is no answer.
+ip netns exec "$space" nft flush ruleset
+live 1
+said 'OPENS'
+expect 3 prove "$sites/two-tenants" --live --ssh false
+told 'list the rules of fw'
+expect 3 prove "$sites/two-tenants" --live --ssh true
+told 'not complete'
