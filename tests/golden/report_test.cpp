@@ -93,6 +93,16 @@ Report broken_report() {
     break_cell(report, 4, to, Finding::NotCovered,
                "same VRF on switch leaf: nothing separates them");
   report.beside.push_back({Finding::Leak, "stor1", "it forwards, though forwards = false"});
+  using State = scenarios::MemberProof::State;
+  report.proofs = {
+      {"fw", "fw-a", State::Equal, "equal for all packets", {}},
+      {"fw",
+       "fw-b",
+       State::Different,
+       "the loaded rules are not what the policy says",
+       {"opens forward: blue → red: tcp 22; for example tcp 10.2.0.11:40000 -> "
+        "10.1.0.11:22, in by bond0.102, out by bond0.101; by inet x f, rule 1: accept"}},
+      {"edge", "edge", State::NotDecided, "list the rules of edge: no route <&>", {}}};
   report.notes = {"nas1: tcp 2049 is held by a service: watched, not taken"};
   report.retries = 2;
   report.void_rounds = 1;
