@@ -93,6 +93,8 @@ Result<int> run(const Settings& settings) {
   if (!settings.traffic)
     return fail(ErrorKind::Usage,
                 "`explain` wants to know which traffic: --tcp PORT, --udp PORT, --icmp echo, ...");
+  if (settings.last_port != settings.port)
+    return fail(ErrorKind::Usage, "`explain` wants one port: a range may have several answers");
   auto site = open_site(settings);
   if (!site)
     return fail(site.error());

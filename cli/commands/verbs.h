@@ -11,6 +11,8 @@ namespace bulkhead::cli {
 [[nodiscard]] Verb explain_verb();
 [[nodiscard]] Verb prove_verb();
 [[nodiscard]] Verb diff_verb();
+[[nodiscard]] Verb query_verb();
+[[nodiscard]] Verb lint_verb();
 [[nodiscard]] Verb audit_verb();
 [[nodiscard]] Verb probe_verb();
 [[nodiscard]] Verb faults_verb();

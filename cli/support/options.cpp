@@ -148,15 +148,24 @@ Status ask(Settings& settings, policy::Kind kind, std::uint16_t port) {
   if (settings.traffic)
     return fail(ErrorKind::Usage, "one question at a time: name one of --tcp, --udp, --icmp, ...");
   settings.traffic = policy::TrafficKey{kind, 0, std::nullopt};
-  settings.port = port;
+  settings.port = settings.last_port = port;
   return {};
 }
 
 template <policy::Kind kind>
 Status ask_port(Settings& settings, const std::string& value) {
-  const auto port = number<std::uint16_t>(value);
-  if (!port || *port == 0)
+  const std::size_t dash = value.find('-');
+  const auto port = number<std::uint16_t>(std::string_view(value).substr(0, dash));
+  const auto last =
+      dash == std::string::npos ? port : number<std::uint16_t>(value.substr(dash + 1));
+  if (!port || *port == 0 || !last || *last < *port)
     return wrong("port", value, "a port is a number from 1 to 65535");
+  if (*last != *port) {
+    if (Status asked = ask(settings, kind, *port); !asked)
+      return asked;
+    settings.last_port = *last;
+    return {};
+  }
   if (kind == policy::Kind::Udp && *port == policy::kRocePort)
     return ask(settings, policy::Kind::Roce, 0);  // UDP 4791 is RoCEv2 wherever it is asked for
   return ask(settings, kind, *port);
@@ -238,6 +247,15 @@ constexpr Option kOptions[] = {
     {"live", 0, "", "what the enforcers have loaded now, by ssh", set_switch<&Settings::live>},
     {"from", 0, "CLASS", "who opens the connection", set_text<&Settings::from>},
     {"to", 0, "CLASS", "who listens", set_text<&Settings::to>},
+    {"hook", 0, "HOOK", "forward, input or output; default: forward", set_text<&Settings::hook>},
+    {"in", 0, "LIST", "interfaces that the packets come in by", add_list<&Settings::in>},
+    {"out", 0, "LIST", "interfaces that they leave by", add_list<&Settings::out>},
+    {"state", 0, "STATE",
+     "new, established, reply, related, invalid, untracked or any; default: new",
+     set_text<&Settings::state>},
+    {"proto", 0, "LIST", "protocols by name or number, any port", add_list<&Settings::proto>},
+    {"sport", 0, "LIST", "source ports and ranges", add_list<&Settings::sport>},
+    {"expect", 0, "pass|block", "exit 1 where not all of it does", set_text<&Settings::expect>},
     {"tcp", 0, "PORT", "the flow in question", ask_port<Kind::Tcp>},
     {"udp", 0, "PORT", "", ask_port<Kind::Udp>},
     {"sctp", 0, "PORT", "", ask_port<Kind::Sctp>},

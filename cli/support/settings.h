@@ -42,12 +42,15 @@ struct Settings {
   std::string ruleset;                                // prove: a file
   std::string enforcer;                               // whose place it takes
   bool live = false;                                  // what the hosts have loaded
-  std::string site;                                   // diff: names what rulesets say
+  std::string site;                                   // diff, query, lint: names what rulesets say
   bool fail_on_opened = true, fail_on_closed = true;  // diff
 
-  std::string from, to;  // explain
+  std::string from, to;  // explain, query
   std::optional<policy::TrafficKey> traffic;
-  std::uint16_t port = 0;
+  std::uint16_t port = 0, last_port = 0;  // a range where they differ
+
+  std::string hook, state, expect;  // query
+  std::vector<std::string> in, out, proto, sport;
 };
 
 // When --timeout, counted from now, is over.

@@ -64,6 +64,9 @@ Outcome outcome_of(const Ending& ending) {
       case End::Accept:
       case End::Continue:
       case End::Return:
+      case End::Done:
+      case End::Jump:
+      case End::Goto:
         outcomes.insert(Outcome::Accept);
         break;
     }
@@ -75,7 +78,7 @@ Outcome outcome_of(const Ending& ending) {
 
 Endings::Endings() {
   for (const End end :
-       {End::Drop, End::Accept, End::Continue, End::Return, End::Reject, End::Queue})
+       {End::Drop, End::Accept, End::Continue, End::Return, End::Reject, End::Queue, End::Done})
     number({{{end, {}}}, {}});
 }
 

@@ -22,7 +22,10 @@ enum class End : std::uint8_t {
   Return,    // to the calling chain
   Reject,
   Queue,    // a program decides
+  Done,     // of one rule by itself (Symbolic::alone): all of it was run, and it decided nothing
   Unknown,  // something outside the model decided, or changed what later rules read
+  Jump,     // of one rule by itself; whole chains never end so
+  Goto,
 };
 
 struct RuleRef {
@@ -51,6 +54,7 @@ struct Way {
   Changes changes;
   // Who said so, where that is asked for (Symbolic, Attribution::Rules); a rule of kNone: a policy.
   std::optional<RuleRef> by{};
+  Index to{kNone};  // the chain, of Jump and Goto
   auto operator<=>(const Way&) const = default;
 };
 

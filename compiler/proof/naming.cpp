@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "compiler/proof/family_fields.h"
 #include "compiler/proof/naming_words.h"
@@ -55,6 +56,32 @@ std::string state(const Box& box) {
     return "replies";
   std::string out = "ct state " + listed(names);
   return way.empty() ? out : out + ", " + way;
+}
+
+// "eth0", "eth*"; nothing of a range that no pattern of nft makes.
+std::optional<std::string> pattern(const ValueRange& range) {
+  const std::string name = name_of(range.first);
+  if (range.first == range.last)
+    return name;
+  return name_prefix(name) == range ? std::optional(name + '*') : std::nullopt;
+}
+
+// Interfaces where nobody says which there are: as patterns, or as all but some of them.
+std::string patterns(const std::vector<ValueRange>& ranges, std::string_view by) {
+  std::vector<std::string> names;
+  const bool is_rest =
+      ranges.front().first <= 1 && ranges.back().last == max_of(Field::InInterface);
+  for (std::size_t i = is_rest ? 1 : 0; i < ranges.size(); ++i) {
+    const auto name =
+        pattern(is_rest ? ValueRange{ranges[i - 1].last + 1, ranges[i].first - 1} : ranges[i]);
+    if (!name)
+      return is_rest ? "" : fmt::format("{} some interfaces", by);
+    if (!is_rest || *name != "lo")
+      names.push_back(*name);
+  }
+  if (names.empty())
+    return "";
+  return fmt::format("{}{} {}", by, is_rest ? " any but" : "", listed(names));
 }
 
 constexpr Field kNamedElsewhere[] = {
@@ -178,9 +205,7 @@ std::string Naming::interfaces(const std::vector<ValueRange>* ranges, std::strin
   }
   if (others) {
     if (view_ == nullptr || site_ == nullptr)
-      return ranges->front().first <= 1 && ranges->back().last == max_of(Field::InInterface)
-                 ? ""
-                 : fmt::format("{} some interfaces", by);
+      return patterns(*ranges, by);
     std::vector<std::string> legs;
     bool any = false;
     for (const Leg& leg : site_->inventory.enforcers.at(view_->enforcer).legs) {

@@ -34,9 +34,30 @@ Diagram Symbolic::chain(Index index) {
   return *chains_[index];
 }
 
+Diagram Symbolic::alone(RuleRef ref) {
+  struct Alone {
+    bool& flag;
+    explicit Alone(bool& its_flag) : flag(its_flag) { flag = true; }
+    ~Alone() { flag = false; }
+  } const alone(alone_);
+  return rule(ref, ruleset_.chains[ref.chain].rules[ref.rule], End::Done);
+}
+
+Diagram Symbolic::rule(RuleRef ref) {
+  return rule(ref, ruleset_.chains[ref.chain].rules[ref.rule]);
+}
+
+std::vector<Diagram> Symbolic::from_each(Index index) {
+  const auto& rules = ruleset_.chains[index].rules;
+  std::vector<Diagram> out(rules.size() + 1, of(End::Continue));
+  for (std::size_t i = rules.size(); i-- > 0;)
+    out[i] = then(rule({index, static_cast<Index>(i)}, rules[i]), out[i + 1]);
+  return out;
+}
+
 // From the last statement to the first: what a statement lets through goes on with `rest`.
-Diagram Symbolic::rule(RuleRef ref, const Rule& rule) {
-  Diagram rest = of(End::Continue);
+Diagram Symbolic::rule(RuleRef ref, const Rule& rule, End done) {
+  Diagram rest = of(done);
   for (auto it = rule.statements.rbegin(); it != rule.statements.rend(); ++it) {
     at_ = ref;  // chains that are jumped to have rules of their own
     rest = std::visit([&](const auto& what) { return statement(what, rest); }, *it);
@@ -90,6 +111,9 @@ Diagram Symbolic::follow(const Verdict& verdict, Diagram rest) {
       break;
   }
   const RuleRef here = at_;
+  if (alone_)
+    return space_.constant(endings_.number(
+        {{{verdict.kind == VerdictKind::Jump ? End::Jump : End::Goto, {}, {}, verdict.chain}}, {}}));
   const Diagram there = chain(verdict.chain);
   at_ = here;
   // Back from a jump the next rule follows; after a goto nothing is left of this chain.
@@ -221,11 +245,22 @@ Diagram Symbolic::renamed(Diagram f, End from, End to) {
 
 // `then`, for packets in which `changes` have been made.
 Diagram Symbolic::changed(const Changes& changes, Diagram then) {
-  Diagram read = then;
+  const Diagram read = behind(changes, then, [this](const RuleRef& by, Terminal a, Terminal b) {
+    return endings_.either(a, b, by);
+  });
+  return space_.relabel(read, [&](Terminal t) { return endings_.changed(changes, t); });
+}
+
+Diagram Symbolic::may_be_in(Diagram set, const Changes& changes) {
+  return behind(changes, set,
+                [](const RuleRef&, Terminal a, Terminal b) { return std::max(a, b); });
+}
+
+// f as it reads the packets once they are changed; `join` where it is not known to what.
+Diagram Symbolic::behind(const Changes& changes, Diagram f,
+                         const std::function<Terminal(const RuleRef&, Terminal, Terminal)>& join) {
+  Diagram read = f;
   Changes left = changes;
-  const auto join = [&](const Change& change) {
-    return [this, by = change.by](Terminal a, Terminal b) { return endings_.either(a, b, by); };
-  };
   // A field that another one is copied from is changed itself first, so that the copy is of what it
   // was. Two that are copied from each other: not known.
   while (!left.empty()) {
@@ -247,11 +282,12 @@ Diagram Symbolic::changed(const Changes& changes, Diagram then) {
       if (*next->copy != next->field)
         read = space_.copied(read, next->field, *next->copy);
     } else {
-      read = space_.fold(read, next->field, join(*next));
+      const RuleRef by = next->by;
+      read = space_.fold(read, next->field, [&](Terminal a, Terminal b) { return join(by, a, b); });
     }
     left.erase(next);
   }
-  return space_.relabel(read, [&](Terminal t) { return endings_.changed(changes, t); });
+  return read;
 }
 
 Diagram Symbolic::decided(End end) {

@@ -43,6 +43,21 @@ class Symbolic {
   // Hooks one after the other: marks set before are read behind.
   Diagram way(std::span<const Station> stations);
 
+  // One rule by itself: Continue where it is left, Done where all of it is run, Jump and Goto where
+  // it sends packets to another chain.
+  Diagram alone(RuleRef ref);
+  // One rule with the chains that it leads to: Continue where it decides nothing.
+  Diagram rule(RuleRef ref);
+  // What a chain's rules from each one on do with a packet that comes to it; behind the last one:
+  // Continue. A rule more than the chain has.
+  std::vector<Diagram> from_each(Index chain);
+  // `f` of packets in which `changes` have been made.
+  Diagram changed(const Changes& changes, Diagram f);
+  // The packets that are in the set once `changes` have been made, or may be.
+  Diagram may_be_in(Diagram set, const Changes& changes);
+  // `f` where packets end so, ending otherwise.
+  Diagram renamed(Diagram f, End from, End to);
+
   // Pairs of base chains of equal priority whose order, which no kernel promises, changes an
   // answer.
   std::vector<std::pair<Index, Index>> ambiguous_order(TableFamily family, Hook hook);
@@ -52,7 +67,7 @@ class Symbolic {
   Diagram decided(End end);
   Diagram decided_before(const std::optional<RuleRef>& by, Diagram then);
   [[nodiscard]] int weight(const RuleRef& decider) const;
-  Diagram rule(RuleRef ref, const Rule& rule);
+  Diagram rule(RuleRef ref, const Rule& rule, End done = End::Continue);
   Diagram statement(const Statement& what, Diagram rest);
   Diagram statement(const Match& match, Diagram rest);
   Diagram statement(const Decide& decide, Diagram rest) { return follow(decide.verdict, rest); }
@@ -69,9 +84,9 @@ class Symbolic {
   Diagram follow(const Verdict& verdict, Diagram rest);
   Diagram not_known() const;
   Diagram either(Diagram a, Diagram b, bool unknown);
-  Diagram changed(const Changes& changes, Diagram then);
+  Diagram behind(const Changes& changes, Diagram f,
+                 const std::function<Terminal(const RuleRef&, Terminal, Terminal)>& join);
   Diagram then(Diagram first, Diagram second);
-  Diagram renamed(Diagram f, End from, End to);
   Diagram readable(const Operand& operand);
   Diagram readable(const Operands& key);
   // `result` of the element that holds the key, else `missing`; `unknown` where that cannot be
@@ -99,7 +114,8 @@ class Symbolic {
   Attribution attribution_;
   std::vector<std::optional<Diagram>> chains_;
   std::map<std::pair<Selector, Base>, Diagram> readable_;
-  RuleRef at_;  // the rule under evaluation
+  RuleRef at_;          // the rule under evaluation
+  bool alone_ = false;  // other chains are not looked into
 };
 
 }  // namespace bulkhead::compiler::proof
