@@ -32,6 +32,13 @@ _bulkhead() {
       mapfile -t COMPREPLY < <(compgen -W "$kinds" -- "$current")
       return
       ;;
+    --hook) mapfile -t COMPREPLY < <(compgen -W 'forward input output' -- "$current") && return ;;
+    --state)
+      mapfile -t COMPREPLY < <(compgen -W \
+        'new established reply related invalid untracked any' -- "$current")
+      return
+      ;;
+    --expect) mapfile -t COMPREPLY < <(compgen -W 'pass block' -- "$current") && return ;;
     --color) mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$current") && return ;;
   esac
   if [[ $current == -* ]]; then
