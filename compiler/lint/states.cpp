@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "compiler/lint/passing.h"
+#include "compiler/proof/example.h"
+#include "compiler/proof/reading.h"
 
 namespace bulkhead::compiler::lint {
 
@@ -86,24 +88,39 @@ void invalid(Context& context, Passage passage, Findings& out) {
         "drop `ct state invalid` first");
 }
 
-// Requests that pass while no answer does.
+// The answer to a request, as it comes back through the same machine.
+Packet answer_to(const Example& request) {
+  PacketFacts facts = request.facts;
+  std::swap(facts.from, facts.to);
+  std::swap(facts.sport, facts.dport);
+  facts.tcp_flags = 0x12;  // SYN and ACK
+  Packet packet = request.packet;
+  packet.bytes = bytes_of(facts);
+  std::swap(packet.in, packet.out);
+  packet.port.reset();
+  packet.ct_state = kCtEstablished;
+  if (packet.connection) {
+    packet.connection->reply = true;
+    packet.connection->status = kStatusSeenReply | kStatusConfirmed;
+  }
+  return packet;
+}
+
+// A request that passes while its answer does not: half of a flow.
 void answers(Context& context, Findings& out) {
-  Diagrams& space = context.space;
-  const Diagram passes = at_hook(context, Passage::Forward).passes;
-  if (filters(context.ruleset, TableFamily::Ip, Hook::Forward).empty())
-    return;
-  const Diagram fresh = space.intersect(passes, in_state(context, CtState::New));
-  const Diagram back =
-      space.intersect(space.intersect(passes, in_state(context, CtState::Established)),
-                      space.equal(Field::CtDirection, kReply));
   constexpr Value kTcp = 6;
-  const Diagram tcp = space.equal(Field::Protocol, kTcp);
-  if (space.intersect(fresh, tcp) != space.nothing() &&
-      space.intersect(back, tcp) == space.nothing())
-    add(out, "no-answers", Severity::Error, "the forward hook",
-        fmt::format("requests pass, and no answer does{}",
-                    for_example(context, space.intersect(fresh, tcp))),
-        "accept `ct state established ct direction reply`");
+  Diagrams& space = context.space;
+  const HookPackets& packets = at_hook(context, Passage::Forward);
+  const Diagram requests =
+      space.intersect(space.intersect(packets.passes, in_state(context, CtState::New)),
+                      space.equal(Field::Protocol, kTcp));
+  const auto request = example_of(space, requests);
+  if (!request || !request->is_exact ||
+      space.at(packets.stops, values_of(answer_to(*request))) == 0)
+    return;
+  add(out, "no-answers", Severity::Error, "the forward hook",
+      fmt::format("a request passes, and its answer does not ({})", to_string(*request)),
+      "accept `ct state established ct direction reply`");
 }
 
 bool asks(const Rule& rule, Selector selector) {

@@ -85,7 +85,7 @@ table inet t {
 }
 END
 expect 1 lint half.nft
-said 'requests pass, and no answer does'
+said 'a request passes, and its answer does not'
 said '[no-answers]'
 said '[neighbour-discovery]'
 said 'rules let IPv4 connections pass, and none of IPv6 [family-forgotten]'
