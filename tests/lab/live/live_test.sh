@@ -100,12 +100,14 @@ before=$(rules_of_fw)
 audit 0
 head -1 out | grep -q ' LIVE  by-ssh' || fail "the first line does not say live"
 said 'exit 0: as intended'
+said 'proof     fw: equal for all packets'
 [ "$before" = "$(rules_of_fw)" ] || fail "the audit changed the enforcer's ruleset"
 
 # ---- a leak made on purpose
 on fw nft insert rule inet bulkhead forward ip saddr 10.2.0.0/24 tcp dport 443 accept
 audit 1
 said 'LEAK  2 cells'
+said 'NOT EQUAL  rules of fw: the loaded rules are not what the policy says'
 said 'blue1 10.2.0.11 -> red1 10.1.0.11 tcp 443'
 on fw nft delete rule inet bulkhead forward handle \
   "$(on fw nft -a list chain inet bulkhead forward | sed -n 's/.*dport 443 accept.*# handle //p')"
