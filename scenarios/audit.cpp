@@ -38,7 +38,7 @@ class Audit {
     const compiler::Artifacts artifacts = compiler::compile(site_, options_.plan);
     artifacts_ = &artifacts;
     result_.where = options_.where;
-    result_.plan = compiler::probes_of(artifacts.probes);
+    result_.plan = options_.only ? *options_.only : compiler::probes_of(artifacts.probes);
     if (!options_.cells.empty())
       std::erase_if(result_.plan.probes, [&](const compiler::Probe& probe) {
         return std::find(options_.cells.begin(), options_.cells.end(),

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +40,8 @@ struct AuditOptions {
   probes::ConductOptions conduct;
   std::vector<std::string> ssh_command;  // live; empty: default
   bool sudo = false;                     // live: agent, nft and ip are run by `sudo -n`
+  // In place of the plan of the whole site.
+  std::optional<compiler::ProbePlan> only;
   // Only these cells are probed; empty: all. Controls still use every flow of the matrix.
   std::vector<std::pair<policy::ClassId, policy::ClassId>> cells;
   // Lab only. Faults break things here: in the compiled texts before they are loaded, and in the

@@ -9,6 +9,7 @@
 
 #include "compiler/ir.h"
 #include "compiler/proof/rule_loads.h"
+#include "compiler/proof/rule_texts.h"
 #include "compiler/proof/ruleset_json.h"
 #include "compiler/targets/nftables.h"
 #include "enforcement/backends/nft.h"
@@ -30,7 +31,7 @@ bool is_listing(const std::string& text) {
 Result<Listing> named(const std::string& rules, Result<enforcement::NftListing> listed) {
   if (!listed)
     return fail(listed.error());
-  return Listing{rules, std::move(listed->json), std::move(listed->loads)};
+  return Listing{rules, std::move(listed->json), std::move(listed->loads), std::move(listed->text)};
 }
 
 // Words of nft's language as far as names of interfaces go: a name in quotes or not, or a sign.
@@ -120,11 +121,15 @@ Result<Listing> list_file(const std::string& path, const std::vector<std::string
     return fail(text.error());
   const std::string rules = "file " + path;
   if (is_listing(*text))
-    return Listing{rules, std::move(*text), {}};
+    return Listing{rules, std::move(*text), {}, {}};
   std::set<std::string> all(interfaces.begin(), interfaces.end());
   for (const std::string& name : interfaces_in(*text))
     all.insert(name);
-  return list_text(rules, *text, {all.begin(), all.end()});
+  auto listing =
+      named(rules, enforcement::list_in_sandbox(*text, {all.begin(), all.end()}, {path, true}));
+  if (!listing)
+    return fail(listing.error().context("load " + rules));
+  return listing;
 }
 
 Result<Listing> list_with_foreign(const compiler::Site& site, const compiler::EnforcerView& view,
@@ -153,7 +158,7 @@ Result<Listing> list_host(const std::string& host, const std::string& destinatio
       enforcement::ssh_nft(command, destination, access.sudo ? "sudo -n " : "")->list_json();
   if (!json)
     return fail(json.error().context("list the rules of " + host));
-  return Listing{"live " + host, std::move(*json), {}};
+  return Listing{"live " + host, std::move(*json), {}, {}};
 }
 
 Result<Listing> list_here(const std::string& rules, const std::string& netns_path) {
@@ -169,6 +174,7 @@ Result<proof::Ruleset> ruleset_of(const Listing& listing) {
     return fail(ruleset.error().context(listing.rules));
   if (!listing.loads.empty())
     proof::mark_unfaithful(*ruleset, listing.loads);
+  proof::add_rule_texts(*ruleset, listing.text);
   return ruleset;
 }
 

@@ -24,7 +24,8 @@ Verb probe_verb() {
           "and\n"
           "judges them by the policy. Builds and loads nothing. --on lab: a lab that `lab up` "
           "made,\n"
-          "named by --run.",
+          "named by --run. --plan sends the probes of a file alone, such as the counterexamples\n"
+          "that `prove --probes` writes.",
       .example =
           "  sudo bulkhead lab up scenarios/two-tenants --run demo\n"
           "  sudo bulkhead probe scenarios/two-tenants --on lab --run demo\n",

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
+#include "cli/report/xml.h"
 #include "cli/support/exit_code.h"
 #include "cli/support/terminal.h"
 
@@ -96,8 +99,6 @@ std::string policy_text(const proof::Finding& finding, const proof::Difference& 
     parts.push_back("crosses " + joined(policy.nevers, ", ", most));
   if (!policy.denied.empty())
     parts.push_back("denied by " + joined(policy.denied, ", ", most));
-  if (parts.empty())
-    parts.emplace_back("denied by default");
   return joined(parts, "; ", parts.size());
 }
 
@@ -121,33 +122,87 @@ std::string difference_text(const proof::Finding& finding, const proof::Differen
   out += fmt::format("        {}\n",
                      paint("for example " + printable(proof::to_string(difference.example)),
                            Style::Dim, view.color));
-  if (view.all)
-    for (const std::string& rule : difference.rules)
-      out += fmt::format("          · {}\n", paint(printable(rule), Style::Dim, view.color));
+  if (!view.all)
+    return out;
+  for (const std::string& rule : difference.rules)
+    out += fmt::format("          · {}\n", paint(printable(rule), Style::Dim, view.color));
+  if (!difference.not_sendable.empty())
+    out +=
+        wrapped("cannot be sent as a probe: " + printable(difference.not_sendable), "          ");
+  return out;
+}
+
+using Said = std::set<std::string>;  // notes that stand above
+
+std::string header(const std::string& enforcer, const proof::Finding& finding,
+                   std::string_view passage, const View& view) {
+  const Look look = look_of(finding.effect);
+  return fmt::format("  {}  {}{}{}\n", paint(look.sign, look.style, view.color), passage,
+                     passage.empty() ? "" : ": ", proof::title(finding.subject, enforcer));
+}
+
+std::string more_text(const proof::Finding& finding, std::size_t shown, const View& view) {
+  const std::size_t more = finding.differences.size() - shown;
+  if (more == 0 && finding.complete)
+    return "";
+  return fmt::format("      and {}{} more{}\n", finding.complete ? "" : "at least ",
+                     more + (finding.complete ? 0 : 1), view.all ? "" : " (-v shows them)");
+}
+
+std::string causes_text(const proof::Finding& finding, std::size_t most,
+                        const std::string& indent) {
+  std::string out;
+  most = std::min(most, finding.causes.size());
+  for (std::size_t i = 0; i < most; ++i)
+    out += wrapped(printable((i == 0 ? "by " : "and ") + finding.causes[i]), indent);
+  if (const std::size_t left = finding.more_causes + finding.causes.size() - most; left > 0)
+    out += fmt::format("{}and {} more rule{}\n", indent, left, left == 1 ? "" : "s");
   return out;
 }
 
 std::string finding_text(const std::string& enforcer, const proof::Finding& finding,
-                         const View& view) {
-  const Look look = look_of(finding.effect);
-  std::string out =
-      fmt::format("  {}  {}: {}\n", paint(look.sign, look.style, view.color),
-                  proof::to_string(finding.passage), proof::title(finding.subject, enforcer));
-  const std::size_t most = view.all ? finding.causes.size() : kShownCauses;
-  for (std::size_t i = 0; i < finding.causes.size() && i < most; ++i)
-    out += fmt::format("    {} {}\n", i == 0 ? "by" : "  ", printable(finding.causes[i]));
-  const std::size_t left =
-      finding.more_causes + (finding.causes.size() > most ? finding.causes.size() - most : 0);
-  if (left > 0)
-    out += fmt::format("       and {} more rules\n", left);
+                         const View& view, Said& said) {
+  std::string out = header(enforcer, finding, proof::to_string(finding.passage), view);
+  out += causes_text(finding, view.all ? finding.causes.size() : kShownCauses, "    ");
   const std::size_t shown = shown_of(finding, view);
   for (std::size_t i = 0; i < shown; ++i)
     out += difference_text(finding, finding.differences[i], view);
-  if (const std::size_t more = finding.differences.size() - shown; more > 0 || !finding.complete)
-    out += fmt::format("      and {}{} more{}\n", finding.complete ? "" : "at least ",
-                       more + (finding.complete ? 0 : 1), view.all ? "" : " (-v shows them)");
+  out += more_text(finding, shown, view);
   for (const std::string& note : finding.notes)
-    out += wrapped(note, "      ");
+    if (said.insert(note).second)
+      out += wrapped(note, "      ");
+  return out;
+}
+
+// Of links, forged and foreign packets one of each passage is enough: their sets say little.
+std::string late_text(const proof::Finding& finding, const View& view) {
+  const std::string example = "for example " + proof::to_string(finding.differences[0].example);
+  std::string out = fmt::format("    {}: {}\n", proof::to_string(finding.passage),
+                                paint(printable(example), Style::Dim, view.color));
+  return out + causes_text(finding, 1, "      ") + more_text(finding, 1, view);
+}
+
+bool is_late(const proof::Finding& finding) {
+  return finding.subject > proof::Subject::State;
+}
+
+std::string findings_text(const std::string& enforcer,
+                          const std::vector<const proof::Finding*>& findings, const View& view) {
+  Said said;
+  std::string out;
+  const proof::Finding* before = nullptr;
+  for (const proof::Finding* finding : findings) {
+    const bool short_one = is_late(*finding) && !view.all;
+    const bool same = before != nullptr && before->effect == finding->effect &&
+                      before->subject == finding->subject;
+    if (!short_one || !same)
+      out += "\n";
+    if (short_one)
+      out += (same ? "" : header(enforcer, *finding, "", view)) + late_text(*finding, view);
+    else
+      out += finding_text(enforcer, *finding, view, said);
+    before = finding;
+  }
   return out;
 }
 
@@ -163,6 +218,59 @@ std::vector<const proof::Finding*> findings_of(const EnforcerProof& proven) {
   return out;
 }
 
+// "OPENS 2 between tenants, 3 between classes; CLOSES 1 between classes"
+std::string summary(const std::vector<const proof::Finding*>& findings) {
+  std::map<proof::Effect, std::vector<std::size_t>> counts;  // by column
+  constexpr std::string_view kColumns[] = {"between tenants", "between classes", "by state alone",
+                                           "of links, and of forged or foreign packets"};
+  for (const proof::Finding* finding : findings) {
+    auto& row = counts[finding->effect];
+    row.resize(std::size(kColumns));
+    ++row[finding->subject <= proof::Subject::Tenants   ? 0
+          : finding->subject == proof::Subject::Classes ? 1
+          : finding->subject == proof::Subject::State   ? 2
+                                                        : 3];
+  }
+  std::vector<std::string> effects;
+  for (const auto& [effect, row] : counts) {
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < row.size(); ++i)
+      if (row[i] > 0)
+        parts.push_back(fmt::format("{} {}", row[i], kColumns[i]));
+    effects.push_back(
+        fmt::format("{} {}", look_of(effect).sign, joined(parts, ", ", parts.size())));
+  }
+  return joined(effects, "; ", effects.size());
+}
+
+// What the words in capitals mean, where they are used.
+std::string legend(const std::vector<const proof::Finding*>& findings) {
+  std::set<proof::Effect> used;
+  for (const proof::Finding* finding : findings)
+    used.insert(finding->effect);
+  std::string out;
+  for (const proof::Effect effect : used)
+    out += fmt::format("  {}: {}.\n", look_of(effect).sign, look_of(effect).means);
+  if (used.contains(proof::Effect::Opens) || used.contains(proof::Effect::MayOpen))
+    out += "  Where no never and no flow is named, the policy denies by default.\n";
+  return out;
+}
+
+std::string share_text(const EnforcerProof::Part& part) {
+  const auto percent = [](long double share) { return static_cast<double>(share * 100); };
+  const std::string_view passage = proof::to_string(part.passage);
+  std::string out;
+  if (part.unknown_share > 0)
+    out += fmt::format("  {:.3g} % of the {} packets are unknown, see UNKNOWN for the rules.\n",
+                       percent(part.unknown_share), passage);
+  if (part.translated_share > 0)
+    out += fmt::format(
+        "  {:.3g} % of the {} packets are later ones of translated connections and not compared: "
+        "they go\n  where the first one went, which is.\n",
+        percent(part.translated_share), passage);
+  return out;
+}
+
 std::string enforcer_text(const EnforcerProof& proven, const View& view) {
   std::string out = fmt::format("{}  {}: {} rules, {} elements\n",
                                 paint(proven.enforcer, Style::Bold, view.color),
@@ -174,22 +282,23 @@ std::string enforcer_text(const EnforcerProof& proven, const View& view) {
   if (!proven.not_proven.empty())
     return out + fmt::format("  {}  {}\n", paint("NOT PROVEN", Style::Warning, view.color),
                              printable(proven.not_proven));
+  const auto findings = findings_of(proven);
+  if (!findings.empty())
+    out += wrapped(summary(findings), "  ");
   for (const EnforcerProof::Part& part : proven.parts)
     if (part.differences.empty())
       out += fmt::format(
           "  {}  {}: what the rules let pass is what the policy allows, for all "
           "packets\n",
           paint("EQUAL", Style::Good, view.color), proof::to_string(part.passage));
-  for (const proof::Finding* finding : findings_of(proven))
-    out += finding_text(proven.enforcer, *finding, view);
+  out += findings_text(proven.enforcer, findings, view);
   for (const EnforcerProof::Part& part : proven.parts)
-    if (part.unknown_share > 0)
-      out += fmt::format("  {:.3g} % of the {} packets are not known\n",
-                         static_cast<double>(part.unknown_share * 100),
-                         proof::to_string(part.passage));
+    out += share_text(part);
   for (const std::string& pair : proven.ambiguous)
     out +=
         fmt::format("  {}  {}\n", paint("AMBIGUOUS", Style::Warning, view.color), printable(pair));
+  if (!findings.empty())
+    out += "\n" + legend(findings);
   return out;
 }
 
@@ -219,6 +328,7 @@ nlohmann::ordered_json difference_json(const proof::Difference& difference) {
           {"denied_by", difference.policy.denied},
           {"allowed_by", difference.policy.allowed},
           {"example", std::move(packet)},
+          {"not_sendable", printable(difference.not_sendable)},
           {"rules", difference.rules}};
 }
 
@@ -271,10 +381,12 @@ std::string proof_json(const std::vector<EnforcerProof>& proofs) {
     nlohmann::ordered_json findings = nlohmann::ordered_json::array();
     for (const proof::Finding* finding : findings_of(proven))
       findings.push_back(finding_json(*finding));
-    nlohmann::ordered_json unknown;
-    for (const EnforcerProof::Part& part : proven.parts)
-      unknown[std::string(proof::to_string(part.passage))] =
-          static_cast<double>(part.unknown_share);
+    nlohmann::ordered_json unknown, translated;
+    for (const EnforcerProof::Part& part : proven.parts) {
+      const std::string passage(proof::to_string(part.passage));
+      unknown[passage] = static_cast<double>(part.unknown_share);
+      translated[passage] = static_cast<double>(part.translated_share);
+    }
     enforcers.push_back({{"enforcer", proven.enforcer},
                          {"rules", printable(proven.rules)},
                          {"equal", proven.holds()},
@@ -282,12 +394,60 @@ std::string proof_json(const std::vector<EnforcerProof>& proofs) {
                          {"not_proven", proven.not_proven},
                          {"findings", std::move(findings)},
                          {"ambiguous", proven.ambiguous},
-                         {"unknown_share", std::move(unknown)}});
+                         {"unknown_share", std::move(unknown)},
+                         {"translated_share", std::move(translated)}});
   }
   const nlohmann::ordered_json json{{"schema", "bulkhead.proof/1"},
                                     {"exit", proof_exit(proofs)},
                                     {"enforcers", std::move(enforcers)}};
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+// A finding is a failure, what is not decided an error; what they say is the text of the report.
+std::string proof_junit(const std::vector<EnforcerProof>& proofs) {
+  constexpr View kPlain{.color = false, .all = true};
+  std::string cases, shares;
+  std::size_t tests = 0, failures = 0, errors = 0;
+  const auto add = [&](const EnforcerProof& proven, const std::string& name, std::string_view tag,
+                       std::string_view type, const std::string& text) {
+    ++tests;
+    cases += fmt::format("  <testcase classname=\"prove.{}\" name=\"{}\"",
+                         xml_escape(proven.enforcer), xml_escape(name));
+    if (tag.empty()) {
+      cases += "/>\n";
+      return;
+    }
+    ++(tag == "error" ? errors : failures);
+    cases += fmt::format("><{0} type=\"{1}\">{2}</{0}></testcase>\n", tag, type, xml_escape(text));
+  };
+  for (const EnforcerProof& proven : proofs) {
+    if (!proven.not_proven.empty())
+      add(proven, proven.rules, "error", "not proven", proven.not_proven);
+    for (const EnforcerProof::Part& part : proven.parts)
+      if (part.differences.empty())
+        add(proven, fmt::format("{}: equal", proof::to_string(part.passage)), "", "", "");
+    Said said;
+    for (const proof::Finding* finding : findings_of(proven))
+      add(proven,
+          fmt::format("{}: {}: {}", proof::to_string(finding->passage),
+                      proof::title(finding->subject, proven.enforcer),
+                      finding->causes.empty() ? "" : finding->causes.front()),
+          finding->effect == proof::Effect::Unknown ? "error" : "failure",
+          proof::to_string(finding->effect), finding_text(proven.enforcer, *finding, kPlain, said));
+    for (const EnforcerProof::Part& part : proven.parts)
+      if (part.unknown_share > 0 || part.translated_share > 0)
+        shares += share_text(part);
+    for (const std::string& pair : proven.ambiguous)
+      add(proven, "order of chains", "error", "ambiguous", pair);
+  }
+  return fmt::format(
+             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"bulkhead prove\" "
+             "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"0\">\n",
+             tests, failures, errors) +
+         cases +
+         (shares.empty() ? ""
+                         : fmt::format("  <system-out>{}</system-out>\n", xml_escape(shares))) +
+         "</testsuite>\n";
 }
 
 }  // namespace bulkhead::cli

@@ -9,10 +9,12 @@
 
 #include "cli/report/formats.h"
 #include "cli/support/answer.h"
+#include "cli/support/files.h"
 #include "cli/support/interrupt.h"
 #include "cli/support/output_file.h"
 #include "cli/support/progress.h"
 #include "cli/support/site_argument.h"
+#include "compiler/probe_book.h"
 #include "compiler/probe_tags.h"
 #include "scenarios/audit.h"
 
@@ -45,6 +47,23 @@ Status check_tags(const compiler::Site& site, const Settings& settings) {
   return {};
 }
 
+// Of --plan: these probes alone. Nothing without it.
+Result<std::optional<compiler::ProbePlan>> plan_of(const compiler::Site& site,
+                                                   const Settings& settings) {
+  if (settings.plan.empty())
+    return std::optional<compiler::ProbePlan>();
+  if (!settings.include.empty() || !settings.exclude.empty())
+    return fail(ErrorKind::Usage,
+                "--plan names each probe; --include and --exclude choose among all");
+  const auto text = read_file(settings.plan);
+  if (!text)
+    return fail(text.error());
+  const auto book = compiler::book_from_json(*text, site);
+  if (!book)
+    return fail(ErrorKind::Usage, settings.plan + ": " + book.error().message);
+  return std::optional(compiler::probes_of(*book));
+}
+
 }  // namespace
 
 std::string made_up_run() {
@@ -57,9 +76,9 @@ std::string made_up_run() {
 }
 
 std::vector<std::string_view> audit_options() {
-  return {"on",      "as-of",   "run",          "seed",  "timeout", "include",
-          "exclude", "fail-on", "min-coverage", "agent", "ssh",     "sudo",
-          "format",  "output",  "evidence",     "quiet", "verbose", "color"};
+  return {"on",     "as-of",    "run",          "seed",    "timeout", "include", "exclude",
+          "plan",   "fail-on",  "min-coverage", "agent",   "ssh",     "sudo",    "format",
+          "output", "evidence", "quiet",        "verbose", "color"};
 }
 
 Result<int> run_audit(const Settings& settings, Scope scope) {
@@ -72,6 +91,9 @@ Result<int> run_audit(const Settings& settings, Scope scope) {
 
   if (Status known = check_tags(*site, settings); !known)
     return fail(known.error());
+  auto only = plan_of(*site, settings);
+  if (!only)
+    return fail(only.error());
 
   std::optional<OutputFile> evidence;
   if (!settings.evidence.empty()) {
@@ -90,6 +112,7 @@ Result<int> run_audit(const Settings& settings, Scope scope) {
   options.agent_program = settings.agent;
   options.ssh_command = settings.ssh;
   options.sudo = settings.sudo;
+  options.only = std::move(*only);
   options.plan.seed = settings.seed;
   options.plan.outside_hosts = *settings.on == scenarios::Where::Lab;
   options.plan.include = settings.include;

@@ -56,7 +56,7 @@ Deciders::Parts Deciders::split(Diagram set, Of of, std::size_t limit) {
 
 std::string name_of(const Ruleset& ruleset, const RuleRef& rule) {
   if (rule.chain == kNone)
-    return "no chain sees it";
+    return "no chain sees these packets, and the kernel lets them pass";
   const Chain& chain = ruleset.chains[rule.chain];
   const std::string name = chain_name(ruleset, rule.chain);
   if (rule.rule == kNone)
@@ -65,6 +65,14 @@ std::string name_of(const Ruleset& ruleset, const RuleRef& rule) {
   const std::string& comment = chain.rules[rule.rule].comment;
   const std::string numbered = fmt::format("{}, rule {}", name, rule.rule + 1);
   return comment.empty() ? numbered : fmt::format("{} \"{}\"", numbered, comment);
+}
+
+std::string described(const Ruleset& ruleset, const RuleRef& rule) {
+  const std::string name = name_of(ruleset, rule);
+  if (rule.chain == kNone || rule.rule == kNone)
+    return name;
+  const std::string& text = ruleset.chains[rule.chain].rules[rule.rule].text;
+  return text.empty() ? name : fmt::format("{}: {}", name, text);
 }
 
 }  // namespace bulkhead::compiler::proof

@@ -35,7 +35,10 @@ class Deciders {
   Diagram does_;
 };
 
-// "inet filter forward, rule 3 "web"", "inet filter forward, policy drop", "no chain"
+// "inet filter forward, rule 3 \"web\"", "inet filter forward, policy drop", "no chain sees ..."
 [[nodiscard]] std::string name_of(const Ruleset& ruleset, const RuleRef& rule);
+// With its text in nft's words, where that is known: "inet filter forward, rule 3: tcp dport 22
+// accept"
+[[nodiscard]] std::string described(const Ruleset& ruleset, const RuleRef& rule);
 
 }  // namespace bulkhead::compiler::proof

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "compiler/proof/deciders.h"
+#include "compiler/proof/senders.h"
 
 namespace bulkhead::compiler::proof {
 
@@ -65,8 +67,10 @@ class Teller {
         limit_(limit),
         subjects_(space, naming.site(), naming.view(), comparison.passage),
         is_new_(space.equal(Field::CtState, value_of(CtState::New))) {
-    if (naming.site() != nullptr && naming.view() != nullptr)
+    if (naming.site() != nullptr && naming.view() != nullptr) {
       familiar_ = familiar(*naming.site(), *naming.view());
+      senders_.emplace(*naming.site(), *naming.view());
+    }
   }
 
   Differences tell() {
@@ -143,7 +147,7 @@ class Teller {
     out.subject = group.subject;
     out.more_causes = group.more_causes;
     for (const RuleRef& cause : group.causes)
-      out.causes.push_back(name_of(ruleset_, cause));
+      out.causes.push_back(described(ruleset_, cause));
     out.begins = space_.intersect(group.packets, is_new_) != space_.nothing();
     if (group.subject == Subject::State)
       tell_states(group, out);
@@ -157,12 +161,23 @@ class Teller {
     // New connections say it all where there are any.
     if (out.begins)
       packets = space_.intersect(packets, is_new_);
-    const bool at_home = is_at_home(group.subject);
-    const Diagram shown = without(packets, [&](Field field) {
-      return field == Field::FragmentHeader || (out.begins && is_state(field)) ||
-             (at_home && is_interface(field));
-    });
-    add_boxes(packets, shown, limit_, "", out);
+    const auto shown = [&](Diagram set) {
+      return without(set, [&](Field field) {
+        return field == Field::FragmentHeader || (out.begins && is_state(field)) ||
+               (is_at_home(group.subject) && is_interface(field));
+      });
+    };
+    // Whole packets first: most values of the field are fragments, and would come before them.
+    const Diagram whole =
+        space_.intersect(packets, space_.masked(space_.equal(Field::Fragment, 0), Field::Fragment,
+                                                kFragmentOffset | kMoreFragments, 0));
+    const Diagram as_whole = space_.exists(whole, Field::Fragment);
+    add_boxes(whole, shown(as_whole), limit_, "", out);
+    const Diagram rest = space_.subtract(packets, as_whole);
+    if (out.differences.size() < limit_)
+      add_boxes(rest, shown(rest), limit_ - out.differences.size(), "", out);
+    else
+      out.complete &= rest == space_.nothing();
   }
 
   // By state, since that is what such rules ask.
@@ -202,8 +217,11 @@ class Teller {
       if (const Diagram home = space_.intersect(packets, subjects_.at_home());
           home != space_.nothing())
         packets = home;
+      // Of traffic the protocols alone: what a policy allows of them makes many boxes.
       const Diagram shown = without(packets, [](Field field) {
-        return field == Field::FragmentHeader || is_state(field) || is_interface(field);
+        return field != Field::Family && field != Field::Protocol && field != Field::Source4 &&
+               field != Field::Source6 && field != Field::Destination4 &&
+               field != Field::Destination6;
       });
       const bool complete = out.complete;
       add_boxes(packets, shown, 1, kind.name, out);
@@ -222,10 +240,12 @@ class Teller {
         const Diagram of_family = space_.equal(Field::Family, family == Family::V4 ? kIpv4 : kIpv6);
         const Diagram here =
             space_.intersect(packets, space_.intersect(to_set(space_, box), of_family));
-        auto example = example_of(space_, here, familiar_);
+        auto example = example_of(space_, space_.intersect(here, subjects_.usual()), familiar_);
+        if (!example)
+          example = example_of(space_, here, familiar_);
         if (!example)
           continue;
-        Difference next{{family}, naming_.name(box, family), std::move(*example), {}, {}};
+        Difference next{{family}, naming_.name(box, family), std::move(*example), {}, {}, {}};
         if (!state.empty())
           next.box.state = state;
         if (is_at_home(out.subject))
@@ -233,6 +253,8 @@ class Teller {
         if (merged(next, out.differences))
           continue;
         next.rules = way_of(ruleset_, next.example.packet, comparison_.passage);
+        next.not_sendable =
+            senders_ ? senders_->why_not(next.example, next.box.others) : "no hosts are known";
         out.differences.push_back(std::move(next));
       }
   }
@@ -263,7 +285,13 @@ class Teller {
   Subjects subjects_;
   Diagram is_new_;
   Familiar familiar_;
+  std::optional<Senders> senders_;
 };
+
+bool opens_connections(const Finding& finding) {
+  return finding.begins && is_at_home(finding.subject) &&
+         (finding.effect == Effect::Opens || finding.effect == Effect::MayOpen);
+}
 
 bool crosses(const Finding& finding) {
   return std::any_of(finding.differences.begin(), finding.differences.end(),
@@ -286,6 +314,24 @@ std::string_view to_string(Effect effect) {
       return "unknown";
   }
   return "";
+}
+
+void say_whether_harmless(std::span<Differences* const> passages) {
+  std::size_t openings = 0;
+  for (const Differences* passage : passages)
+    openings += static_cast<std::size_t>(
+        std::count_if(passage->findings.begin(), passage->findings.end(), opens_connections));
+  for (Differences* passage : passages)
+    for (Finding& finding : passage->findings)
+      if (finding.subject == Subject::State && !finding.notes.empty())
+        finding.notes.push_back(
+            openings == 0
+                ? "Here nothing else lets a connection between classes begin that the policy "
+                  "denies: what is left are connections from before these rules, and forged "
+                  "packets."
+                : fmt::format("Here it also carries on what {} of the findings before this one "
+                              "let begin.",
+                              openings));
 }
 
 bool comes_before(const Finding& a, const Finding& b) {

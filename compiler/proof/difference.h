@@ -4,6 +4,7 @@
 // some finding.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,13 @@ struct Difference {
   Example example;
   PolicyWords policy;              // of Subject::Tenants and Classes
   std::vector<std::string> rules;  // the example's way, rule by rule; the last decides
+  // Why no host of the site can send the example (probe_counterexample.h); empty: one can.
+  std::string not_sendable;
+};
+
+struct DecidingRule {
+  std::string name;  // "inet filter forward, rule 3"
+  std::string text;  // in nft's words, where it is known
 };
 
 // What one cause does to one kind of packets.
@@ -49,6 +57,10 @@ struct Differences {
 [[nodiscard]] Differences differences(Diagrams& space, const Comparison& comparison,
                                       const Ruleset& ruleset, const Naming& naming,
                                       std::size_t limit);
+
+// Adds to findings about state whether what they let through can begin: to be called with all
+// passages of one enforcer.
+void say_whether_harmless(std::span<Differences* const> passages);
 
 // The order of Differences::findings, for those of several passages.
 [[nodiscard]] bool comes_before(const Finding& a, const Finding& b);

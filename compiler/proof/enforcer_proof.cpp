@@ -29,11 +29,15 @@ void decide(const Site& site, const EnforcerView& view, const Ruleset& ruleset,
                 of(intent, passage));
     out.parts.push_back({passage,
                          differences(space, comparison, ruleset, naming, limits.differences),
-                         comparison.unknown_share});
+                         comparison.unknown_share, comparison.translated_share});
     for (const Station& station : stations(passage))
       for (const auto& [a, b] : rules.ambiguous_order(station.family, station.hook))
         add_ambiguous(ruleset, a, b, out);
   }
+  std::vector<Differences*> passages;
+  for (EnforcerProof::Part& part : out.parts)
+    passages.push_back(&part.differences);
+  say_whether_harmless(passages);
 }
 
 }  // namespace

@@ -26,6 +26,7 @@ struct EnforcerProof {
     Passage passage{};
     Differences differences;
     long double unknown_share = 0;
+    long double translated_share = 0;  // of later packets of translated connections: set aside
   };
   std::vector<Part> parts;             // forward, input, output
   std::vector<std::string> ambiguous;  // base chains whose order, which decides, is not promised

@@ -27,7 +27,7 @@ const std::vector<Liking>& likings() {
       {Field::Protocol, {kTcp, kUdp, kIcmp, kIcmp6, kSctp}},
       {Field::Fragment, {0, kDontFragment}},
       {Field::HopLimit, {64, 255, 1}},
-      {Field::SourcePort, {40000, 0x0800, 0x8000}},  // a client's port, or an echo request
+      {Field::SourcePort, {kClientPort, 0x0800, 0x8000}},  // a client's port, or an echo request
       {Field::CtState,
        {static_cast<Value>(CtState::New), static_cast<Value>(CtState::Established)}},
       {Field::CtDirection, {kOriginal, kReply}},
@@ -41,6 +41,16 @@ bool is_in(std::span<const ValueRange> ranges, Value value) {
       std::upper_bound(ranges.begin(), ranges.end(), value,
                        [](Value wanted, const ValueRange& range) { return wanted < range.first; });
   return behind != ranges.begin() && std::prev(behind)->contains(value);
+}
+
+// Type and code as a source port: echo requests, then what else a host would send.
+constexpr Value kIcmpTypes[] = {0x0800, 0x8000, 0x0d00, 0x0000, 0x8100, 0x0303, 0x0104};
+
+std::optional<Value> first_of(std::span<const Value> values, std::span<const ValueRange> ranges) {
+  for (const Value value : values)
+    if (is_in(ranges, value))
+      return value;
+  return std::nullopt;
 }
 
 Value liked(Field field, std::span<const ValueRange> ranges, const Familiar& familiar) {
@@ -130,16 +140,26 @@ Familiar familiar(const Site& site, const EnforcerView& view) {
   for (const ProbeEnd& end : ends)
     out[source(end.address.family)].push_back(to_value(end.address));
   std::reverse(ends.begin(), ends.end());
-  std::stable_partition(ends.begin(), ends.end(),
-                        [](const ProbeEnd& end) { return !end.agentless; });
+  std::stable_sort(ends.begin(), ends.end(), [&](const ProbeEnd& a, const ProbeEnd& b) {
+    return (a.cls == view.self) < (b.cls == view.self);
+  });
   for (const ProbeEnd& end : ends)
     out[destination(end.address.family)].push_back(to_value(end.address));
   return out;
 }
 
 std::optional<Example> example_of(const Diagrams& space, Diagram set, const Familiar& familiar) {
+  bool is_icmp = false, is_v6 = false;  // of the fields that were chosen before
   const auto some = sample(space, set, [&](Field field, std::span<const ValueRange> ranges) {
-    return liked(field, ranges, familiar);
+    if (is_icmp && field == Field::SourcePort)
+      return first_of(kIcmpTypes, ranges).value_or(liked(field, ranges, familiar));
+    Value value = liked(field, ranges, familiar);
+    // ICMP of the other family is possible, and nobody's idea of a packet.
+    if (field == Field::Protocol && is_v6 && value == kIcmp && is_in(ranges, kIcmp6))
+      value = kIcmp6;
+    is_icmp |= field == Field::Protocol && (value == kIcmp || value == kIcmp6);
+    is_v6 |= field == Field::Family && value == kIpv6;
+    return value;
   });
   if (!some)
     return std::nullopt;
@@ -155,7 +175,7 @@ std::optional<Example> example_of(const Diagrams& space, Diagram set, const Fami
   facts.to =
       to_address(family, of(destination(family), v4 ? 0xc0000202 : Value{0x20010db8} << 96 | 2));
   facts.protocol = static_cast<std::uint8_t>(of(Field::Protocol, kTcp));
-  const Value sport = of(Field::SourcePort, 40000);
+  const Value sport = of(Field::SourcePort, kClientPort);
   facts.sport = static_cast<std::uint16_t>(sport);
   facts.dport = static_cast<std::uint16_t>(of(Field::DestinationPort, 1));
   facts.icmp_type = static_cast<std::uint8_t>(sport >> 8);

@@ -14,6 +14,8 @@
 
 namespace bulkhead::compiler::proof {
 
+inline constexpr std::uint16_t kClientPort = 40000;  // a source port, where any will do
+
 struct Example {
   PacketFacts facts;
   Packet packet;         // its bytes, devices and connection

@@ -49,6 +49,7 @@ class Sorter {
     const Outcome outcome = outcome_of(ending);
     if (outcome == Outcome::Unknown) {
       out_.unknown = space_.unite(out_.unknown, space_.subtract(packets, translated_));
+      set_aside(space_.intersect(packets, translated_));
       return;
     }
     const bool decided = outcome != Outcome::Either;
@@ -70,7 +71,10 @@ class Sorter {
     const Diagram first =
         space_.complement(space_.equal(Field::CtState, static_cast<Value>(CtState::Established)));
     out_.unknown = space_.unite(out_.unknown, space_.intersect(packets, first));
+    set_aside(space_.subtract(packets, first));
   }
+
+  void set_aside(Diagram packets) { out_.translated = space_.unite(out_.translated, packets); }
 
   void add(Diagram& into, Diagram packets, Diagram wanted, Terminal terminal) {
     into = space_.unite(into, space_.intersect(packets, space_.where(wanted, terminal)));
@@ -81,6 +85,20 @@ class Sorter {
   Diagram translated_;
   Comparison& out_;
 };
+
+// `ip6 nexthdr` is the protocol itself, or the first of the extension headers that the kernel walks
+// over to find it (kernel 6.18: ipv6_ext_hdr).
+Diagram headers_agree(Diagrams& space) {
+  std::vector<Branch> branches;
+  for (Value header = 0; header <= max_of(Field::NextHeader); ++header) {
+    const bool is_extension =
+        header == 0 || header == 43 || header == 44 || header == 51 || header == 60;
+    branches.push_back({{header, header},
+                        is_extension ? space.everything() : space.equal(Field::Protocol, header)});
+  }
+  return space.unite(space.complement(space.equal(Field::Family, kIpv6)),
+                     space.branch(Field::NextHeader, std::move(branches), space.everything()));
+}
 
 bool asks_connection(const Operands& key) {
   return std::any_of(key.begin(), key.end(), [](const Operand& operand) {
@@ -218,11 +236,16 @@ Comparison compare(Diagrams& space, const Endings& endings, Passage passage, Dia
                    Diagram does, Diagram wanted) {
   Comparison out;
   out.passage = passage;
+  // Of use only where rules ask for it, and costly where they do not.
+  const auto asked = space.asked(does);
+  if (std::find(asked.begin(), asked.end(), Field::NextHeader) != asked.end())
+    here = space.intersect(here, headers_agree(space));
   Sorter sorter(space, wanted, out);
   for (const Terminal terminal : space.terminals(does))
     sorter.take(endings.at(terminal), space.intersect(space.where(does, terminal), here));
   const long double all = space.fraction(here);
   out.unknown_share = all > 0 ? space.fraction(out.unknown) / all : 0;
+  out.translated_share = all > 0 ? space.fraction(out.translated) / all : 0;
   return out;
 }
 

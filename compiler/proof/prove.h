@@ -30,7 +30,11 @@ struct Comparison {
   Diagram may_open;   // denied, and pass or not by more than the packet (a limit, a queue)
   Diagram may_close;  // allowed, likewise
   Diagram unknown;    // a rule outside the model decides, and the policy cares
+  // Later packets of translated connections, which are not looked at: they go where the first
+  // packet of theirs went, and that one is.
+  Diagram translated;
   long double unknown_share = 0;  // of all packets of this passage
+  long double translated_share = 0;
   [[nodiscard]] bool equal() const;
 };
 

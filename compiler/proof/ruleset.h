@@ -190,6 +190,7 @@ using Statement = std::variant<Match, Decide, VerdictMap, Assign, Nat, Maybe, No
 struct Rule {
   std::uint64_t handle = 0;
   std::string comment;
+  std::string text;  // as nft writes it, cut; for people, and empty where it was not asked for
   std::vector<Statement> statements;
   // Interface indices in it of which no interface is left ("7" of `iif 7`): they equal none.
   std::vector<std::string> dead_interfaces;

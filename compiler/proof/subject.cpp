@@ -55,8 +55,8 @@ std::string title(Subject subject, std::string_view enforcer) {
     case Subject::Link:
       return "what a link needs: neighbour discovery, groups, link-local addresses, loopback";
     case Subject::Misplaced:
-      return "addresses of the site where they do not belong (forged, or by another leg than "
-             "theirs)";
+      return "addresses of the site where they do not belong (forged, by another leg, or "
+             "neighbours)";
     case Subject::Nobody:
       return "from or to addresses that nobody holds";
     case Subject::Stranger:
@@ -70,6 +70,7 @@ Subjects::Subjects(Diagrams& space, const Site* site, const EnforcerView* view, 
   if (site == nullptr || view == nullptr) {
     parts_.emplace_back(Subject::Any, space.everything());
     at_home_ = space.everything();
+    usual_ = space.everything();
     return;
   }
   const auto& facts = site->inventory.enforcers.at(view->enforcer);
@@ -77,6 +78,9 @@ Subjects::Subjects(Diagrams& space, const Site* site, const EnforcerView* view, 
                         [](const Leg& leg) { return leg.vrf.has_value(); });
   const bool entering = passage != Passage::Output, leaving = passage != Passage::Input;
   at_home_ = space.intersect(at_own_place(true, !entering), at_own_place(false, !leaving));
+  if (passage == Passage::Forward)
+    at_home_ = space.subtract(at_home_, between_neighbours());
+  find_usual(passage);
   Diagram left = space.everything();
   const auto take = [&](Subject subject, Diagram set) {
     parts_.emplace_back(subject, space.intersect(left, set));
@@ -138,6 +142,40 @@ Diagram Subjects::at_own_place(bool source, bool at_enforcer) {
         space_.unite(out, space_.intersect(at_interface(leg, source),
                                            addresses(AddressSet::from(std::move(ranges)), source)));
   return out;
+}
+
+// Hosts of one segment meet without its router, and the outside world is not ours.
+Diagram Subjects::between_neighbours() {
+  Diagram out = space_.nothing();
+  for (const Leg& leg : site_->inventory.enforcers.at(view_->enforcer).legs) {
+    if (!leg.segment && !leg.external)
+      continue;
+    const bool outside = leg.external.has_value();
+    const std::string& place = outside ? leg.external->text : leg.segment->text;
+    AddressSet there;
+    for (const policy::Class& cls : site_->matrix.universe.classes)
+      if (cls.place == place && (cls.kind == policy::ClassKind::External) == outside)
+        there = there | cls.addresses;
+    out = space_.unite(
+        out, space_.intersect(space_.intersect(addresses(there, true), addresses(there, false)),
+                              space_.intersect(at_interface(leg.interface, true),
+                                               at_interface(leg.interface, false))));
+  }
+  return out;
+}
+
+void Subjects::find_usual(Passage passage) {
+  usual_ = space_.everything();
+  if (passage == Passage::Forward)
+    return;
+  const bool source = passage == Passage::Output;
+  usual_ = space_.nothing();
+  for (const Leg& leg : site_->inventory.enforcers.at(view_->enforcer).legs)
+    for (const auto& own : {leg.v4, leg.v6})
+      if (own)
+        usual_ = space_.unite(
+            usual_, space_.intersect(at_interface(leg.interface, !source),
+                                     addresses(AddressSet{{own->address, own->address}}, source)));
 }
 
 Diagram Subjects::between_tenants() {

@@ -35,6 +35,8 @@ class Subjects {
   [[nodiscard]] const std::vector<std::pair<Subject, Diagram>>& parts() const { return parts_; }
   // Tenants and Classes together.
   [[nodiscard]] Diagram at_home() const { return at_home_; }
+  // Of an enforcer's own packets those that a reader expects: by the leg that holds the address.
+  [[nodiscard]] Diagram usual() const { return usual_; }
 
  private:
   Diagram addresses(const AddressSet& set, bool source);
@@ -42,6 +44,8 @@ class Subjects {
   // By their own leg; the enforcer's own addresses without one.
   Diagram at_own_place(bool source, bool at_enforcer);
   Diagram between_tenants();
+  Diagram between_neighbours();
+  void find_usual(Passage passage);
   Diagram of_link();
   Diagram on_legs(bool entering);
 
@@ -51,6 +55,7 @@ class Subjects {
   bool in_vrf_ = false;
   std::vector<std::pair<Subject, Diagram>> parts_;
   Diagram at_home_;
+  Diagram usual_;
 };
 
 }  // namespace bulkhead::compiler::proof

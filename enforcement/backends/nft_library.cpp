@@ -1,8 +1,11 @@
 #include "enforcement/backends/nft_library.h"
 
 #include <nftables/libnftables.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <mutex>
+#include <string_view>
 
 #include "policy/support/handle.h"
 
@@ -29,6 +32,31 @@ std::string shortened(std::string message) {
   return message.empty() ? "nft failed without a message" : message;
 }
 
+Result<std::string> finished(nft_ctx* context, int status) {
+  if (status != 0)
+    return fail(ErrorKind::Environment, shortened(nft_ctx_get_error_buffer(context)));
+  return std::string(nft_ctx_get_output_buffer(context));
+}
+
+// The text as a file that nothing has to clean up.
+UniqueFd in_memory(const std::string& text) {
+  UniqueFd file(::memfd_create("ruleset", MFD_CLOEXEC));
+  std::string_view left = text;
+  while (file && !left.empty()) {
+    const ssize_t wrote = ::write(file.get(), left.data(), left.size());
+    if (wrote <= 0)
+      return {};
+    left.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+  return file;
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
+  return text;
+}
+
 }  // namespace
 
 Result<std::string> run_nft(const std::string& command, bool dry_run, unsigned output_flags) {
@@ -40,9 +68,26 @@ Result<std::string> run_nft(const std::string& command, bool dry_run, unsigned o
   nft_ctx_output_set_flags(context.get(), output_flags);
   nft_ctx_buffer_output(context.get());
   nft_ctx_buffer_error(context.get());
-  if (nft_run_cmd_from_buffer(context.get(), command.c_str()) != 0)
-    return fail(ErrorKind::Environment, shortened(nft_ctx_get_error_buffer(context.get())));
-  return std::string(nft_ctx_get_output_buffer(context.get()));
+  return finished(context.get(), nft_run_cmd_from_buffer(context.get(), command.c_str()));
+}
+
+Error why_not_loaded(const std::string& text, const std::string& name, const Error& first) {
+  const std::lock_guard lock(library_lock());
+  const Context context(nft_ctx_new(NFT_CTX_DEFAULT));
+  const UniqueFd file = in_memory(text);
+  if (!context || !file)
+    return first;
+  nft_ctx_buffer_output(context.get());
+  nft_ctx_buffer_error(context.get());
+  const std::string path = "/proc/self/fd/" + std::to_string(file.get());
+  const auto again =
+      finished(context.get(), nft_run_cmd_from_filename(context.get(), path.c_str()));
+  if (again)
+    return first;
+  const std::string& message = again.error().message;
+  const bool is_kernels = message.find("Could not process rule") != std::string::npos ||
+                          message.find(path + ":") == std::string::npos;
+  return {is_kernels ? ErrorKind::Environment : ErrorKind::Usage, replaced(message, path, name)};
 }
 
 }  // namespace bulkhead::enforcement

@@ -16,4 +16,10 @@ namespace bulkhead::enforcement {
 [[nodiscard]] Result<std::string> run_nft(const std::string& command, bool dry_run,
                                           unsigned output_flags);
 
+// Why a text does not load, asked once more after run_nft() failed, and told with the lines of the
+// file `name`: from a buffer nft 1.0.6 tells no line, and quotes the first one whichever is meant.
+// A usage error where the text is to blame, an environment error where the kernel refused.
+[[nodiscard]] Error why_not_loaded(const std::string& text, const std::string& name,
+                                   const Error& first);
+
 }  // namespace bulkhead::enforcement

@@ -51,6 +51,7 @@ void write_all(int fd, std::string_view text) {
     text += kListing;
     field(listing->json);
     field(listing->loads);
+    field(listing->text);
     for (const std::string& table : listing->dormant)
       field(table);
   } else {
@@ -135,15 +136,16 @@ Result<NftListing> list_in_child(const std::function<Result<NftListing>()>& work
   if (answer.front() == kFailure)
     return fail(static_cast<ErrorKind>(fields[0][0] - '0'), fields.size() > 1 ? fields[1] : "");
   NftListing listing;
-  if (fields.size() < 2)
+  if (fields.size() < 3)
     return fail(ErrorKind::Environment, "half a listing came back");
   listing.json = fields[0];
   listing.loads = fields[1];
-  listing.dormant.assign(fields.begin() + 2, fields.end());
+  listing.text = fields[2];
+  listing.dormant.assign(fields.begin() + 3, fields.end());
   return listing;
 }
 
-Result<NftListing> list_ruleset() {
+Result<NftListing> list_ruleset(bool with_text) {
   NftListing listing;
   auto loads = rule_loads();
   if (!loads)
@@ -153,6 +155,12 @@ Result<NftListing> list_ruleset() {
   if (!json)
     return fail(json.error().context("list the ruleset"));
   listing.json = std::move(*json);
+  if (!with_text)
+    return listing;
+  auto text = run_nft("list ruleset", false, NFT_CTX_OUTPUT_HANDLE);
+  if (!text)
+    return fail(text.error().context("list the ruleset"));
+  listing.text = std::move(*text);
   return listing;
 }
 

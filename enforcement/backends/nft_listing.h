@@ -16,6 +16,7 @@ struct NftListing {
   // the flag as garbage that breaks the JSON.
   std::vector<std::string> dormant;
   std::string loads;  // what the rules look at (nft_rule_loads.h)
+  std::string text;   // as of `nft -a list ruleset`, where it was asked for
 };
 
 // Runs `work` in a child and brings back what it gives. A child, and not a thread: a process with
@@ -24,7 +25,7 @@ struct NftListing {
 [[nodiscard]] Result<NftListing> list_in_child(const std::function<Result<NftListing>()>& work);
 
 // Of the calling thread's network namespace. Not within our process: see list_in_child().
-[[nodiscard]] Result<NftListing> list_ruleset();
+[[nodiscard]] Result<NftListing> list_ruleset(bool with_text = false);
 
 // Of the network namespace at a path ("": the caller's own), in a child. Environment error where it
 // cannot be listed as a whole: a dormant table, which cannot be taken out of a ruleset that is in

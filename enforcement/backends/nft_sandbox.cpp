@@ -62,7 +62,8 @@ Status make_interface(const std::string& name, std::vector<UniqueFd>& taps) {
   return {};
 }
 
-Result<NftListing> work(const std::string& nft_text, const std::vector<std::string>& interfaces) {
+Result<NftListing> work(const std::string& nft_text, const std::vector<std::string>& interfaces,
+                        const SandboxOptions& options) {
   bool in_user_namespace = false;
   if (const Status entered = enter_new_namespace(in_user_namespace); !entered)
     return fail(entered.error().context("a throw-away namespace is needed to read a ruleset"));
@@ -72,7 +73,8 @@ Result<NftListing> work(const std::string& nft_text, const std::vector<std::stri
       if (const Status made = make_interface(name, taps); !made)
         return fail(made.error());
   if (const auto loaded = run_nft(nft_text, false, 0); !loaded) {
-    Error error = loaded.error().context("the ruleset does not load");
+    Error error =
+        why_not_loaded(nft_text, options.name, loaded.error()).context("the ruleset does not load");
     if (in_user_namespace && error.message.find("Message too long") != std::string::npos)
       error.message +=
           "\nIt is too large for a user namespace: run this with CAP_NET_ADMIN (as root).";
@@ -84,7 +86,7 @@ Result<NftListing> work(const std::string& nft_text, const std::vector<std::stri
   for (const std::string& table : *dormant)
     if (const auto removed = run_nft("delete table " + table, false, 0); !removed)
       return fail(removed.error().context("take out dormant table " + table));
-  auto listing = list_ruleset();
+  auto listing = list_ruleset(options.with_text);
   if (listing)
     listing->dormant = *dormant;
   return listing;
@@ -93,8 +95,9 @@ Result<NftListing> work(const std::string& nft_text, const std::vector<std::stri
 }  // namespace
 
 Result<NftListing> list_in_sandbox(const std::string& nft_text,
-                                   const std::vector<std::string>& interfaces) {
-  return list_in_child([&] { return work(nft_text, interfaces); });
+                                   const std::vector<std::string>& interfaces,
+                                   const SandboxOptions& options) {
+  return list_in_child([&] { return work(nft_text, interfaces, options); });
 }
 
 }  // namespace bulkhead::enforcement

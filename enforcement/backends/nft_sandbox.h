@@ -15,10 +15,16 @@ namespace bulkhead::enforcement {
 // it is left.
 //
 // Works with CAP_SYS_ADMIN, else in a user namespace, where the kernel refuses a large ruleset.
-// Environment error, never a shorter listing: where no namespace can be made, where the text does
-// not load (with nft's message), where it is too large for a user namespace, and where nft itself
-// fails over the listing.
+// Never a shorter listing, but a usage error where the text is wrong (with nft's message and the
+// line), and an environment error where no namespace can be made, where the kernel refuses what
+// nft understood, where the text is too large for a user namespace, and where nft itself fails over
+// the listing.
+struct SandboxOptions {
+  std::string name = "ruleset";  // of the file that the text is from, for messages
+  bool with_text = false;        // fill NftListing::text too
+};
 [[nodiscard]] Result<NftListing> list_in_sandbox(const std::string& nft_text,
-                                                 const std::vector<std::string>& interfaces);
+                                                 const std::vector<std::string>& interfaces,
+                                                 const SandboxOptions& options = {});
 
 }  // namespace bulkhead::enforcement

@@ -45,9 +45,14 @@ echo 'table inet other {
 expect 4 prove "$sites/two-tenants" --ruleset unknown.nft
 said 'UNKNOWN'
 
-echo 'table inet x { nonsense }' >broken.nft
-expect 3 prove "$sites/two-tenants" --ruleset broken.nft
-told 'broken.nft'
+# A mistake in the text is the user's, with its place.
+printf 'table inet x {\n  nonsense\n}\n' >broken.nft
+expect 2 prove "$sites/two-tenants" --ruleset broken.nft
+told 'broken.nft:2:3-10: Error: syntax error'
+# What nft understands and the kernel refuses is not: a chain that jumps to itself.
+printf 'table inet x {\n  chain c {\n    jump c\n  }\n}\n' >refused.nft
+expect 3 prove "$sites/two-tenants" --ruleset refused.nft
+told 'refused.nft:'
 head -c 2000 edited.json >cut.json
 expect 3 prove "$sites/two-tenants" --ruleset cut.json
 expect 2 prove "$sites/two-tenants" --ruleset missing.nft
@@ -85,3 +90,55 @@ expect 3 prove "$sites/two-tenants" --live --ssh false
 told 'list the rules of fw'
 expect 3 prove "$sites/two-tenants" --live --ssh true
 told 'not complete'
+
+# Rulesets as people write them: what they read. BULKHEAD_UPDATE_GOLDEN=1 writes it anew.
+cp -r "$sites/two-tenants" "$sites/gpu-pod" .
+for site in two-tenants gpu-pod; do
+  golden=$source_tree/tests/golden/prove/$site.txt
+  cp "$source_tree/tests/golden/prove/$site.nft" .
+  expect 1 prove "$site" --ruleset "$site.nft" --as-of 2026-12-01
+  if [ "${BULKHEAD_UPDATE_GOLDEN:-}" = 1 ]; then
+    cp out "$golden"
+  fi
+  diff -u "$golden" out >&2 || fail "$golden is not what is printed; if that is right, BULKHEAD_UPDATE_GOLDEN=1"
+  [ "$(wc -l <out)" -lt 170 ] || fail "a wall of $(wc -l <out) lines"
+  silent
+done
+# Every format says the same findings.
+expect 1 prove gpu-pod --ruleset gpu-pod.nft --as-of 2026-12-01 --format json
+findings=$(grep -c '"subject":' out)
+expect 1 prove gpu-pod --ruleset gpu-pod.nft --as-of 2026-12-01 --format junit
+[ "$(grep -c '<failure type=' out)" = "$findings" ] || fail "junit has not the $findings findings of json"
+said 'crosses never N1 (gpu-pod/policy.toml:'
+expect 1 prove gpu-pod --ruleset gpu-pod.nft --as-of 2026-12-01 -v
+said 'cannot be sent as a probe: it begins no connection'
+said 'cannot be sent as a probe: no agent has the source address'
+
+# Translated connections are set aside, and that is said.
+cp rules/fw/nftables.nft nat.nft
+echo 'table ip nat {
+ chain pre {
+  type nat hook prerouting priority dstnat; policy accept;
+  iifname "bond0.101" ip daddr 10.9.9.9 tcp dport 2049 dnat to 10.3.0.11
+ }
+}' >>nat.nft
+expect 1 prove two-tenants --ruleset nat.nft
+said 'packets are later ones of translated connections and not compared'
+
+# A counterexample is sent, and arrives.
+run=prv$$
+sed 's/tcp dport 2049 counter accept comment "R1"/tcp dport 2050 counter accept comment "R1"/' \
+  rules/fw/nftables.nft >edited.nft
+expect 1 prove two-tenants --ruleset edited.nft --as-of 2026-12-01 --probes found.json
+told 'found.json: '
+grep -q '"schema":"bulkhead.probe/2"' found.json || fail "no plan"
+expect 0 lab up two-tenants --run "$run"
+trap '"$bulkhead" lab down two-tenants --run "$run" -q 2>/dev/null || true; ip netns del "$space" 2>/dev/null || true
+  rm -rf "$work"' EXIT
+expect 0 lab exec two-tenants fw --run "$run" -- nft -f "$work/edited.nft"
+expect 1 probe two-tenants --on lab --run "$run" --plan found.json --evidence sent.jsonl
+said 'LEAK'
+said 'tcp 2050'
+expect 2 probe two-tenants --on lab --run "$run" --plan edited.nft
+told 'edited.nft'
+expect 0 lab down two-tenants --run "$run"
