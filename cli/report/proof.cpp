@@ -179,7 +179,16 @@ std::string late_text(const proof::Finding& finding, const View& view) {
   const std::string example = "for example " + proof::to_string(finding.differences[0].example);
   std::string out = fmt::format("    {}: {}\n", proof::to_string(finding.passage),
                                 paint(printable(example), Style::Dim, view.color));
-  return out + causes_text(finding, 1, "      ") + more_text(finding, 1, view);
+  const auto& way = finding.differences[0].rules;
+  const bool decided =
+      finding.effect == proof::Effect::Opens || finding.effect == proof::Effect::Closes;
+  std::string by = "by " + (decided && !way.empty() ? way.back() : finding.causes.front());
+  if (const std::size_t rules = finding.causes.size() + finding.more_causes; rules > 1)
+    by += fmt::format(" and {} more rule{}", rules - 1, rules == 2 ? "" : "s");
+  const std::size_t more = finding.differences.size() - 1 + (finding.complete ? 0 : 1);
+  if (more > 0)
+    by += fmt::format("; {}{} more (-v shows them)", finding.complete ? "" : "at least ", more);
+  return out + wrapped(printable(by), "      ");
 }
 
 bool is_late(const proof::Finding& finding) {
@@ -261,12 +270,12 @@ std::string share_text(const EnforcerProof::Part& part) {
   const std::string_view passage = proof::to_string(part.passage);
   std::string out;
   if (part.unknown_share > 0)
-    out += fmt::format("  {:.3g} % of the {} packets are unknown, see UNKNOWN for the rules.\n",
+    out += fmt::format("  Unknown is {:.3g} % of the {} header space, by the rules of UNKNOWN.\n",
                        percent(part.unknown_share), passage);
   if (part.translated_share > 0)
     out += fmt::format(
-        "  {:.3g} % of the {} packets are later ones of translated connections and not compared: "
-        "they go\n  where the first one went, which is.\n",
+        "  Not compared are later packets of translated connections, {:.3g} % of the {} header "
+        "space:\n  they go where the first one went, which is compared.\n",
         percent(part.translated_share), passage);
   return out;
 }

@@ -13,9 +13,18 @@ bool is_stopped(const Way& way) {
   return way.end == End::Drop || way.end == End::Reject;
 }
 
+// Who gives a packet a value that is not known: an address out of a range.
+RuleRef rule_of_change(const Ending& ending) {
+  for (const Way& way : ending.ways)
+    for (const Change& change : way.changes)
+      if (!change.value && !change.copy && change.by.chain != kNone)
+        return change.by;
+  return {};
+}
+
 RuleRef decider(const Ending& ending, Deciders::Of of) {
   if (of == Deciders::Of::Unknown || outcome_of(ending) == Outcome::Unknown)
-    return ending.unknown.empty() ? RuleRef{} : ending.unknown.front();
+    return ending.unknown.empty() ? rule_of_change(ending) : ending.unknown.front();
   const bool stopped = of == Deciders::Of::Stopped;
   const auto way = std::find_if(ending.ways.begin(), ending.ways.end(), [&](const Way& candidate) {
     return is_stopped(candidate) == stopped;

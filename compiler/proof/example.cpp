@@ -44,7 +44,8 @@ bool is_in(std::span<const ValueRange> ranges, Value value) {
 }
 
 // Type and code as a source port: echo requests, then what else a host would send.
-constexpr Value kIcmpTypes[] = {0x0800, 0x8000, 0x0d00, 0x0000, 0x8100, 0x0303, 0x0104};
+constexpr Value kIcmp4Types[] = {0x0800, 0x0d00, 0x0000, 0x0303};
+constexpr Value kIcmp6Types[] = {0x8000, 0x8100, 0x0104};
 
 std::optional<Value> first_of(std::span<const Value> values, std::span<const ValueRange> ranges) {
   for (const Value value : values)
@@ -152,7 +153,8 @@ std::optional<Example> example_of(const Diagrams& space, Diagram set, const Fami
   bool is_icmp = false, is_v6 = false;  // of the fields that were chosen before
   const auto some = sample(space, set, [&](Field field, std::span<const ValueRange> ranges) {
     if (is_icmp && field == Field::SourcePort)
-      return first_of(kIcmpTypes, ranges).value_or(liked(field, ranges, familiar));
+      return first_of(is_v6 ? std::span<const Value>(kIcmp6Types) : kIcmp4Types, ranges)
+          .value_or(liked(field, ranges, familiar));
     Value value = liked(field, ranges, familiar);
     // ICMP of the other family is possible, and nobody's idea of a packet.
     if (field == Field::Protocol && is_v6 && value == kIcmp && is_in(ranges, kIcmp6))
@@ -175,7 +177,9 @@ std::optional<Example> example_of(const Diagrams& space, Diagram set, const Fami
   facts.to =
       to_address(family, of(destination(family), v4 ? 0xc0000202 : Value{0x20010db8} << 96 | 2));
   facts.protocol = static_cast<std::uint8_t>(of(Field::Protocol, kTcp));
-  const Value sport = of(Field::SourcePort, kClientPort);
+  const bool is_query = facts.protocol == (v4 ? kIcmp : kIcmp6);
+  const Value sport =
+      of(Field::SourcePort, is_query ? (v4 ? kIcmp4Types : kIcmp6Types)[0] : kClientPort);
   facts.sport = static_cast<std::uint16_t>(sport);
   facts.dport = static_cast<std::uint16_t>(of(Field::DestinationPort, 1));
   facts.icmp_type = static_cast<std::uint8_t>(sport >> 8);

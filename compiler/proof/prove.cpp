@@ -31,13 +31,24 @@ std::optional<Diagram> behind(Diagrams& space, Diagram wanted, const Changes& ch
   return wanted;
 }
 
-// Later packets of a translated connection: they go where its first packet went, and that one is
-// looked at as new. What their addresses become is not in the packet.
+// Later packets of a translated connection, its first one sent again and errors about it included:
+// they go where its first packet went, and that one is looked at as new. What their addresses
+// become is not in the packet.
 Diagram translated(Diagrams& space) {
   const Diagram untouched =
       space.masked(space.equal(Field::CtStatus, 0), Field::CtStatus, kStatusSnat | kStatusDnat, 0);
-  return space.subtract(space.equal(Field::CtState, static_cast<Value>(CtState::Established)),
-                        untouched);
+  std::vector<ValueRange> tracked;
+  for (const CtState state : {CtState::New, CtState::Established, CtState::Related})
+    tracked.push_back({static_cast<Value>(state), static_cast<Value>(state)});
+  return space.subtract(space.in(Field::CtState, std::move(tracked)), untouched);
+}
+
+// To an address or a port that is not known.
+bool moves(const Ending& ending) {
+  return std::any_of(ending.ways.begin(), ending.ways.end(), [](const Way& way) {
+    return std::any_of(way.changes.begin(), way.changes.end(),
+                       [](const Change& change) { return !change.value && !change.copy; });
+  });
 }
 
 class Sorter {
@@ -48,8 +59,10 @@ class Sorter {
   void take(const Ending& ending, Diagram packets) {
     const Outcome outcome = outcome_of(ending);
     if (outcome == Outcome::Unknown) {
-      out_.unknown = space_.unite(out_.unknown, space_.subtract(packets, translated_));
-      set_aside(space_.intersect(packets, translated_));
+      const Diagram later =
+          moves(ending) ? space_.intersect(packets, translated_) : space_.nothing();
+      out_.unknown = space_.unite(out_.unknown, space_.subtract(packets, later));
+      set_aside(later);
       return;
     }
     const bool decided = outcome != Outcome::Either;
@@ -67,11 +80,8 @@ class Sorter {
       add(into, packets, *wanted, kNo);
       return;
     }
-    // Translated as the first packet of its connection was, and that one is looked at as new.
-    const Diagram first =
-        space_.complement(space_.equal(Field::CtState, static_cast<Value>(CtState::Established)));
-    out_.unknown = space_.unite(out_.unknown, space_.intersect(packets, first));
-    set_aside(space_.subtract(packets, first));
+    out_.unknown = space_.unite(out_.unknown, space_.subtract(packets, translated_));
+    set_aside(space_.intersect(packets, translated_));
   }
 
   void set_aside(Diagram packets) { out_.translated = space_.unite(out_.translated, packets); }

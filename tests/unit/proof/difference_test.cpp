@@ -53,10 +53,9 @@ TEST(Words, PortsByServiceAndByWhatIsLeftOut) {
 
 TEST(Words, IcmpTypesByName) {
   const auto icmp = [](Family family, std::vector<ValueRange> types) {
-    return traffic(
-        box_of({{Field::Protocol, {{family == Family::V4 ? 1 : 58, family == Family::V4 ? 1 : 58}}},
-                {Field::SourcePort, types}}),
-        family);
+    const Value protocol = family == Family::V4 ? 1 : 58;
+    return traffic(box_of({{Field::Protocol, {{protocol, protocol}}}, {Field::SourcePort, types}}),
+                   family);
   };
   EXPECT_EQ(icmp(Family::V4, {{0x0800, 0x08ff}}), "icmp echo-request");
   EXPECT_EQ(icmp(Family::V6, {{0x8000, 0x80ff}}), "icmpv6 echo-request");
