@@ -18,7 +18,7 @@ struct Listing {
   // What the kernel's own rules look at; empty: only nft's listing was there, and matches that nft
   // 1.0.6 leaves out of one (compiler/proof/rule_loads.h) cannot be seen to be missing.
   std::string loads;
-  std::string text;  // as nft lists it in its own language, of files: what reports quote
+  std::string text{};  // as nft lists it in its own language, of files: what reports quote
 };
 
 // Loads the text into a throw-away namespace that has these interfaces.

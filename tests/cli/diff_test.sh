@@ -134,5 +134,5 @@ told 'site:DIR, file:RULESET or live:HOST'
 expect 2 diff site: old.nft
 expect 2 diff old.nft
 echo 'table inet x { nonsense }' >broken.nft
-expect 3 diff old.nft broken.nft
+expect 2 diff old.nft broken.nft
 told 'broken.nft'

@@ -19,8 +19,14 @@ namespace {
 
 using namespace compiler::proof;
 
-std::vector<Difference> prove(const compiler::Site& site, const compiler::EnforcerView& view,
-                              const std::string& rules) {
+struct Told {
+  Effect effect{};
+  Passage passage{};
+  Difference difference;
+};
+
+std::vector<Told> prove(const compiler::Site& site, const compiler::EnforcerView& view,
+                        const std::string& rules) {
   const auto listing = enforcement::list_in_sandbox(rules, {});
   if (!listing)
     throw std::runtime_error(listing.error().message);
@@ -33,26 +39,26 @@ std::vector<Difference> prove(const compiler::Site& site, const compiler::Enforc
   Symbolic symbolic(space, endings, *ruleset);
   const Intent intent = intend(space, site, view);
   const Naming naming(&site);
-  std::vector<Difference> out;
+  std::vector<Told> out;
   for (const Passage passage : kPassages) {
     const Comparison comparison =
         compare(space, endings, passage, possible(space, *ruleset, passage),
                 doing(symbolic, passage), of(intent, passage));
-    auto found = differences(space, comparison, *ruleset, naming, 6);
-    out.insert(out.end(), std::make_move_iterator(found.list.begin()),
-               std::make_move_iterator(found.list.end()));
+    const Differences found = differences(space, comparison, *ruleset, naming, 6);
+    for (const Finding& finding : found.findings)
+      for (const Difference& difference : finding.differences)
+        out.push_back({finding.effect, finding.passage, difference});
   }
   return out;
 }
 
-std::string show(const std::vector<Difference>& list) {
+std::string show(const std::vector<Told>& list) {
   std::string out;
-  for (const Difference& difference : list) {
-    out += std::string(to_string(difference.effect)) + " " +
-           std::string(to_string(difference.passage)) + ": " + difference.box.from + " -> " +
-           difference.box.to + " " + difference.box.traffic + " [" + difference.box.state + "] " +
-           difference.box.interfaces + " " + difference.box.others + "\n    e.g. " +
-           to_string(difference.example) + "\n";
+  for (const auto& [effect, passage, difference] : list) {
+    out += std::string(to_string(effect)) + " " + std::string(to_string(passage)) + ": " +
+           difference.box.from + " -> " + difference.box.to + " " + difference.box.traffic + " [" +
+           difference.box.state + "] " + difference.box.interfaces + " " + difference.box.others +
+           "\n    e.g. " + to_string(difference.example) + "\n";
     for (const std::string& rule : difference.rules)
       out += "      " + rule + "\n";
   }
@@ -163,15 +169,15 @@ TEST(Prove, EachBreakShowsAsWhatItOpensOrCloses) {
       rules.replace(at, std::string_view(one.find).size(), one.put);
     }
     const auto found = prove(site, view, rules);
-    const bool is_told = std::any_of(found.begin(), found.end(), [&](const Difference& difference) {
-      return difference.effect == one.effect &&
-             difference.box.from.find(one.from) != std::string::npos &&
-             difference.box.traffic.find(one.traffic) != std::string::npos;
+    const bool is_told = std::any_of(found.begin(), found.end(), [&](const Told& told) {
+      return told.effect == one.effect &&
+             told.difference.box.from.find(one.from) != std::string::npos &&
+             told.difference.box.traffic.find(one.traffic) != std::string::npos;
     });
     EXPECT_TRUE(is_told) << show(found);
-    for (const Difference& difference : found) {
-      EXPECT_TRUE(difference.example.is_exact) << show({difference});
-      EXPECT_FALSE(difference.rules.empty()) << show({difference});
+    for (const Told& told : found) {
+      EXPECT_TRUE(told.difference.example.is_exact) << show({told});
+      EXPECT_FALSE(told.difference.rules.empty()) << show({told});
     }
   }
 }

@@ -44,8 +44,8 @@ TEST_F(Sandbox, GivesBackWhatWasLoaded) {
 TEST_F(Sandbox, SaysWhereTheTextIsWrong) {
   const auto listing = list_in_sandbox("table ip t { chain c { bogus } }", {});
   ASSERT_FALSE(listing);
-  EXPECT_EQ(listing.error().kind, ErrorKind::Environment);
-  EXPECT_NE(listing.error().message.find("syntax error"), std::string::npos)
+  EXPECT_EQ(listing.error().kind, ErrorKind::Usage);
+  EXPECT_NE(listing.error().message.find("ruleset:1:24-28: Error: syntax error"), std::string::npos)
       << listing.error().message;
 }
 
