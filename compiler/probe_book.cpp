@@ -136,7 +136,9 @@ class BookMaker {
     CellTraffic traffic =
         traffic_.of(site_.matrix.find(from, to), site_.matrix.find(to, from), family);
     for (const std::string& piece : traffic.untested)
-      note(piece, "bulkhead sends TCP, UDP, ICMP echo and RoCE headers only");
+      note(piece, "bulkhead sends TCP, UDP, ICMP echo, RoCE headers and plain IP protocols only");
+    if (coverage.cause != Cause::Rule)
+      traffic.beside_ports = nullptr;
     if (!denies_count) {
       const bool denied = std::exchange(traffic.by_default, nullptr) != nullptr;
       const auto explicitly =
@@ -151,8 +153,10 @@ class BookMaker {
     const auto ends = pairs(from, to, family, why);
     if (ends.empty())
       note(std::string(to_string(family)), why);
-    for (const auto& [source, target] : ends)
+    for (const auto& [source, target] : ends) {
       add(source, target, traffic, coverage);
+      traffic.beside_ports = nullptr;
+    }
   }
 
   // Sources in order of preference, the first that has a target on another host.
@@ -173,6 +177,8 @@ class BookMaker {
     pair.cause = coverage.cause;
     if (traffic.by_default)
       ask(*traffic.by_default, from, to, pair);
+    if (traffic.beside_ports)
+      ask(*traffic.beside_ports, from, to, pair);
     ask(traffic.said, from, to, pair);
     if (pair.shots.empty())
       return;

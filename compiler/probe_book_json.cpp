@@ -174,9 +174,10 @@ class Reader {
     return static_cast<std::uint16_t>(value);
   }
 
-  static constexpr Transport kTransports[] = {Transport::Tcp, Transport::Udp, Transport::Icmp};
+  static constexpr Transport kTransports[] = {Transport::Tcp, Transport::Udp, Transport::Icmp,
+                                              Transport::Raw};
   static constexpr Payload kPayloads[] = {Payload::Token, Payload::RoceRequest,
-                                          Payload::RoceAcknowledge};
+                                          Payload::RoceAcknowledge, Payload::LoneAck};
   static constexpr Expect kExpects[] = {Expect::Allow, Expect::Deny};
   static constexpr Cause kCauses[] = {Cause::None, Cause::Rule, Cause::Route, Cause::Partition,
                                       Cause::External};

@@ -12,6 +12,8 @@ std::string_view to_string(Transport transport) {
       return "udp";
     case Transport::Icmp:
       return "icmp";
+    case Transport::Raw:
+      return "raw";
   }
   return "tcp";
 }
@@ -24,6 +26,8 @@ std::string_view to_string(Payload payload) {
       return "roce-request";
     case Payload::RoceAcknowledge:
       return "roce-acknowledge";
+    case Payload::LoneAck:
+      return "lone-ack";
   }
   return "token";
 }

@@ -12,7 +12,12 @@
 
 namespace bulkhead::compiler {
 
-enum class Transport : std::uint8_t { Tcp, Udp, Icmp };
+enum class Transport : std::uint8_t {
+  Tcp,
+  Udp,
+  Icmp,
+  Raw,  // any other IP protocol: the token behind four bytes that make the packet one of its kind
+};
 [[nodiscard]] std::string_view to_string(Transport transport);
 
 // What the packet carries. The RoCEv2 templates (UDP to 4791) put a 12-byte base transport header
@@ -22,6 +27,7 @@ enum class Payload : std::uint8_t {
   Token,            // 16 bytes of token, then filling
   RoceRequest,      // BTH with opcode RC SEND-only (0x04), then the token
   RoceAcknowledge,  // BTH with opcode RC acknowledge (0x11), then the token
+  LoneAck,  // TCP only: a segment with ACK alone and the token, of a connection that there is not
 };
 [[nodiscard]] std::string_view to_string(Payload payload);
 inline constexpr std::size_t kBthBytes = 12;  // IBTA 9.2
@@ -56,7 +62,7 @@ struct Probe {
   ProbeEnd from, to;
   Transport transport = Transport::Tcp;
   Payload payload = Payload::Token;
-  std::uint16_t port = 0;  // destination port; ICMP: row of policy::kIcmpQueries
+  std::uint16_t port = 0;  // destination port; ICMP: row of policy::kIcmpQueries; Raw: IP protocol
   // Source port that the service demands (DHCP); 0: a fresh one for each try.
   std::uint16_t sport = 0;
   std::uint16_t size = 0;  // bytes after the token, UDP only

@@ -8,7 +8,8 @@ namespace bulkhead::compiler {
 std::set<std::string> probe_tags(const Site& site) {
   std::set<std::string> tags{std::string(policy::kRuleDefault), std::string(policy::kRuleInside),
                              std::string(kRuleSpoofed), "forwards"};
-  for (const Transport transport : {Transport::Tcp, Transport::Udp, Transport::Icmp})
+  for (const Transport transport :
+       {Transport::Tcp, Transport::Udp, Transport::Icmp, Transport::Raw})
     tags.emplace(to_string(transport));
   for (const Expect expect : {Expect::Allow, Expect::Deny})
     tags.emplace(to_string(expect));

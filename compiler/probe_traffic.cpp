@@ -1,5 +1,7 @@
 #include "compiler/probe_traffic.h"
 
+#include <netinet/in.h>
+
 #include <algorithm>
 #include <iterator>
 #include <span>
@@ -19,6 +21,20 @@ constexpr std::uint16_t kEcho = 0;  // row of policy::kIcmpQueries
 // NTP, the web, IKE, RoCE.
 constexpr std::uint16_t kTrustedTcpSources[] = {20, 53, 80, 443};
 constexpr std::uint16_t kTrustedUdpSources[] = {53, 67, 123, 500, policy::kRocePort};
+
+// Of what carries other traffic: SCTP, GRE, ESP.
+constexpr std::uint8_t kCanaryProtocols[] = {IPPROTO_SCTP, IPPROTO_GRE, IPPROTO_ESP};
+
+// IPv6 reads these as headers of its own chain (RFC 8200 4, RFC 4302), where no token of ours could
+// stand.
+constexpr std::uint8_t kExtensionHeaders[] = {IPPROTO_ROUTING, IPPROTO_FRAGMENT, IPPROTO_AH,
+                                              IPPROTO_NONE, IPPROTO_DSTOPTS};
+
+bool can_be_sent(std::uint8_t protocol, Family family) {
+  return family == Family::V4 ||
+         std::find(std::begin(kExtensionHeaders), std::end(kExtensionHeaders), protocol) ==
+             std::end(kExtensionHeaders);
+}
 
 std::string join(const std::vector<std::string>& ids) {
   std::string text;
@@ -100,7 +116,27 @@ bool is_named(const policy::Matrix& matrix, Kind kind) {
   });
 }
 
-bool carried_by_us(const Piece& piece) {
+// Whoever decides of our packet of `protocol`; null: nobody says. Where a header of SCTP has its
+// destination port that packet has the protocol's number.
+const Piece* protocol_piece(const Cell* cell, std::uint8_t protocol) {
+  if (!cell)
+    return nullptr;
+  const auto found = std::find_if(cell->pieces.begin(), cell->pieces.end(), [&](const Piece& p) {
+    return (p.key.kind == Kind::Ip && p.key.protocol == protocol && !p.key.group) ||
+           (p.key.kind == Kind::Sctp && protocol == IPPROTO_SCTP && p.ports.contains(protocol));
+  });
+  return found == cell->pieces.end() ? nullptr : &*found;
+}
+
+// Without ports connection tracking takes what goes back to an allowed protocol for its reply.
+bool is_reply(const Shot& shot, const Cell* back) {
+  if (shot.transport != Transport::Raw || shot.expect == Expect::Allow)
+    return false;
+  const Piece* piece = protocol_piece(back, static_cast<std::uint8_t>(shot.port));
+  return piece && piece->action == Action::Allow;
+}
+
+bool carried_by_us(const Piece& piece, Family family) {
   switch (piece.key.kind) {
     case Kind::Tcp:
     case Kind::Udp:
@@ -109,8 +145,9 @@ bool carried_by_us(const Piece& piece) {
       return true;
     case Kind::Icmp:
       return piece.ports.first == kEcho && piece.ports.last == kEcho;
-    case Kind::Sctp:
     case Kind::Ip:
+      return !piece.key.group && can_be_sent(piece.key.protocol, family);
+    case Kind::Sctp:
     case Kind::Ib:
     case Kind::GpuDirect:
       return false;
@@ -138,11 +175,14 @@ TrafficMaker::TrafficMaker(const policy::Matrix& matrix, std::vector<std::uint16
     canary_ports_.assign(std::begin(kCanaryPorts), std::end(kCanaryPorts));
   std::set<std::uint16_t> tcp(canary_ports_.begin(), canary_ports_.end());
   std::set<std::uint16_t> udp = tcp;
+  protocols_.insert(std::begin(kCanaryProtocols), std::end(kCanaryProtocols));
   for (const policy::Service& service : matrix.services) {
     for (const policy::Traffic& term : service.terms) {
       if (term.key.kind == Kind::Tcp || term.key.kind == Kind::Udp)
         for (const PortRange& range : term.ports)
           (term.key.kind == Kind::Tcp ? tcp : udp).insert({range.first, range.last});
+      else if (term.key.kind == Kind::Ip && !term.key.group)
+        protocols_.insert(term.key.protocol);
     }
   }
   tcp_.assign(tcp.begin(), tcp.end());
@@ -246,6 +286,47 @@ void TrafficMaker::add_dhcp(const Cell* cell, Family family, std::vector<Shot>& 
   shots.push_back(std::move(shot));
 }
 
+void TrafficMaker::add_protocols(const Cell* cell, Family family, std::vector<Shot>& shots) const {
+  for (const std::uint8_t protocol : protocols_) {
+    const Piece* piece = protocol_piece(cell, protocol);
+    if (piece && can_be_sent(protocol, family))
+      shots.push_back({.transport = Transport::Raw,
+                       .port = protocol,
+                       .expect = piece->action == Action::Allow ? Expect::Allow : Expect::Deny,
+                       .rule = join(piece->rules)});
+  }
+}
+
+std::vector<Shot> TrafficMaker::shots_beside_ports(const Cell* cell, const Cell* back,
+                                                   Family family) const {
+  std::vector<Shot> shots;
+  const std::string rule(policy::kRuleDefault);
+  const Said allowed(cell, Kind::Tcp, Action::Allow);
+  const Said denied(cell, Kind::Tcp, Action::Deny);
+  const auto port =
+      std::find_if(canary_ports_.begin(), canary_ports_.end(),
+                   [&](std::uint16_t canary) { return !allowed.at(canary) && !denied.at(canary); });
+  if (port != canary_ports_.end())
+    shots.push_back(
+        {.transport = Transport::Tcp, .port = *port, .payload = Payload::LoneAck, .rule = rule});
+  for (const std::uint8_t protocol : protocols_) {
+    if (can_be_sent(protocol, family) && !protocol_piece(cell, protocol))
+      shots.push_back({.transport = Transport::Raw, .port = protocol, .rule = rule});
+  }
+  std::erase_if(shots, [&](const Shot& shot) { return is_reply(shot, back); });
+  return shots;
+}
+
+const std::vector<Shot>* TrafficMaker::beside_ports(const Cell* cell, const Cell* back,
+                                                    Family family) {
+  if (cell || back)
+    return keep(shots_beside_ports(cell, back, family));
+  const auto [known, is_new] = silent_beside_ports_.try_emplace(family);
+  if (is_new)
+    known->second = keep(shots_beside_ports(nullptr, nullptr, family));
+  return known->second;
+}
+
 std::vector<Shot> TrafficMaker::shots_of(const Cell* cell, const Cell* back, Family family) const {
   std::vector<Shot> shots;
   add_ports(cell, Kind::Tcp, shots);
@@ -253,6 +334,8 @@ std::vector<Shot> TrafficMaker::shots_of(const Cell* cell, const Cell* back, Fam
   add_echo(cell, shots);
   add_roce(cell, back, shots);
   add_dhcp(cell, family, shots);
+  add_protocols(cell, family, shots);
+  std::erase_if(shots, [&](const Shot& shot) { return is_reply(shot, back); });
   std::sort(shots.begin(), shots.end());
   return shots;
 }
@@ -276,6 +359,7 @@ CellTraffic TrafficMaker::of(const Cell* cell, const Cell* back, Family family) 
     traffic.said = reachability();
     return traffic;
   }
+  traffic.beside_ports = beside_ports(cell, back, family);
   if (!cell && !Said(back, Kind::Roce, Action::Allow).any()) {
     const auto [known, is_new] = silent_.try_emplace(family);
     if (is_new)
@@ -292,7 +376,7 @@ CellTraffic TrafficMaker::of(const Cell* cell, const Cell* back, Family family) 
   traffic.said.erase(first_default, traffic.said.end());
   if (cell) {
     for (const Piece& piece : cell->pieces) {
-      if (!carried_by_us(piece) && exists_in(family, piece))
+      if (!carried_by_us(piece, family) && exists_in(family, piece))
         traffic.untested.push_back(describe(piece));
     }
   }

@@ -1,7 +1,7 @@
 // What one cell is probed with, before anybody is chosen to send it: every allowed piece at its
 // ends and middle, and for what is denied every service that the policy names, the edges of what is
 // allowed, canary ports (from ports that careless filters trust, and with large datagrams too),
-// ICMP echo and RoCE.
+// ICMP echo, RoCE, some other IP protocols and a TCP segment without SYN.
 #pragma once
 
 #include <compare>
@@ -28,6 +28,9 @@ struct Shot {
 struct CellTraffic {
   // What no flow speaks of and every such cell is asked; owned by the maker; null: nothing.
   const std::vector<Shot>* by_default = nullptr;
+  // What rules about ports and SYNs forget, denied by default as well. A rule that lets it through
+  // does so for the whole cell, so one pair of hosts is enough. Owned by the maker; null: nothing.
+  const std::vector<Shot>* beside_ports = nullptr;
   std::vector<Shot> said;             // what a flow decides, or what is there to reach
   std::vector<std::string> untested;  // pieces that no transport of ours can carry: "sctp 5000"
 };
@@ -51,6 +54,11 @@ class TrafficMaker {
   static void add_trusted_sources(Shot shot, std::vector<Shot>& shots);
   void add_roce(const policy::Cell* cell, const policy::Cell* back, std::vector<Shot>& shots) const;
   void add_dhcp(const policy::Cell* cell, Family family, std::vector<Shot>& shots) const;
+  void add_protocols(const policy::Cell* cell, Family family, std::vector<Shot>& shots) const;
+  [[nodiscard]] std::vector<Shot> shots_beside_ports(const policy::Cell* cell,
+                                                     const policy::Cell* back, Family family) const;
+  const std::vector<Shot>* beside_ports(const policy::Cell* cell, const policy::Cell* back,
+                                        Family family);
   [[nodiscard]] std::vector<Shot> shots_of(const policy::Cell* cell, const policy::Cell* back,
                                            Family family) const;
   [[nodiscard]] std::vector<Shot> reachability() const;
@@ -59,8 +67,10 @@ class TrafficMaker {
   Ports canary_ports_;
   Ports tcp_, udp_;  // where every denied cell is asked
   bool names_dhcp_ = false;
-  std::set<std::vector<Shot>> kept_;                   // lists of what is denied by default
-  std::map<Family, const std::vector<Shot>*> silent_;  // of a cell of which nothing is said
+  std::set<std::uint8_t> protocols_;  // that every denied cell is asked
+  std::set<std::vector<Shot>> kept_;  // lists of what is denied by default
+  // Of a cell of which nothing is said.
+  std::map<Family, const std::vector<Shot>*> silent_, silent_beside_ports_;
 };
 
 }  // namespace bulkhead::compiler

@@ -33,31 +33,35 @@ constexpr sock_filter verdict(std::uint32_t bytes) {
 }
 
 // Keeps a busy host's traffic out of our process: only packets addressed to it, of TCP only SYNs
-// without ACK, and of fragments only the first. Offsets count from the network header, since the
-// socket is a cooked one.
+// without ACK and what has the mark of a lone ACK, and of fragments only the first. Offsets count
+// from the network header, since the socket is a cooked one.
 constexpr auto kFilter = std::to_array<sock_filter>({
     /* 0*/ load_byte(static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_PKTTYPE)),
-    /* 1*/ jump_equal(PACKET_HOST, 0, 16),
+    /* 1*/ jump_equal(PACKET_HOST, 0, 20),
     /* 2*/ load_half(static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_PROTOCOL)),
-    /* 3*/ jump_equal(ETH_P_IP, 0, 8),
+    /* 3*/ jump_equal(ETH_P_IP, 0, 10),
     // IPv4
     /* 4*/ load_half(6),
-    /* 5*/ {BPF_JMP | BPF_JSET | BPF_K, 12, 0, 0x1fff},
+    /* 5*/ {BPF_JMP | BPF_JSET | BPF_K, 16, 0, 0x1fff},
     /* 6*/ load_byte(9),
-    /* 7*/ jump_equal(IPPROTO_TCP, 0, 11),
+    /* 7*/ jump_equal(IPPROTO_TCP, 0, 15),
     /* 8*/ {BPF_LDX | BPF_B | BPF_MSH, 0, 0, 0},
     /* 9*/ {BPF_LD | BPF_B | BPF_IND, 0, 0, 13},
     /*10*/ {BPF_ALU | BPF_AND | BPF_K, 0, 0, 0x12},
-    /*11*/ jump_equal(0x02, 7, 6),
+    /*11*/ jump_equal(0x02, 11, 0),
+    /*12*/ {BPF_LD | BPF_H | BPF_IND, 0, 0, 18},
+    /*13*/ jump_equal(kLoneAckMark, 9, 8),
     // IPv6
-    /*12*/ jump_equal(ETH_P_IPV6, 0, 5),
-    /*13*/ load_byte(6),
-    /*14*/ jump_equal(IPPROTO_TCP, 0, 4),
-    /*15*/ load_byte(40 + 13),
-    /*16*/ {BPF_ALU | BPF_AND | BPF_K, 0, 0, 0x12},
-    /*17*/ jump_equal(0x02, 1, 0),
-    /*18*/ verdict(0),
-    /*19*/ verdict(kSnap),
+    /*14*/ jump_equal(ETH_P_IPV6, 0, 7),
+    /*15*/ load_byte(6),
+    /*16*/ jump_equal(IPPROTO_TCP, 0, 6),
+    /*17*/ load_byte(40 + 13),
+    /*18*/ {BPF_ALU | BPF_AND | BPF_K, 0, 0, 0x12},
+    /*19*/ jump_equal(0x02, 3, 0),
+    /*20*/ load_half(40 + 18),
+    /*21*/ jump_equal(kLoneAckMark, 1, 0),
+    /*22*/ verdict(0),
+    /*23*/ verdict(kSnap),
 });
 
 }  // namespace

@@ -38,7 +38,7 @@ enum class Outcome : std::uint8_t {
   // Listener
   TokenSeen,   // a payload with this token arrived; answered
   SynSeen,     // a SYN with this token arrived at the NIC, whatever became of the handshake
-  PacketSeen,  // same for UDP and ICMP: the NIC received it
+  PacketSeen,  // same for all other packets: the NIC received it
   // Enforcer
   Dropped,    // final drop or reject: table, chain, rule say by whom
   Left,       // passed every hook and left by `interface`
@@ -49,9 +49,9 @@ enum class Outcome : std::uint8_t {
 
 struct Tuple {
   Address from;
-  std::uint16_t sport = 0;  // ICMP: identifier
+  std::uint16_t sport = 0;  // ICMP: identifier; Raw: the first two bytes behind the IP header
   Address to;
-  std::uint16_t port = 0;  // ICMP: sequence number
+  std::uint16_t port = 0;  // ICMP: sequence number; Raw: IP protocol
   auto operator<=>(const Tuple&) const = default;
 };
 

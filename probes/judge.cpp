@@ -110,11 +110,16 @@ constexpr Row kDenied[] = {
      "silence, and the planned cause was not seen"},
 };
 
+// The kernel takes it: at a host the capture sees it, at an enforcer the trace.
+bool has_no_listener(const Sight& s) {
+  const Transport transport = s.probe_case.probe.transport;
+  return transport == Transport::Icmp || transport == Transport::Raw;
+}
+
 // Delivered, answered where an answer is due.
 bool complete(const Sight& s) {
   const bool delivered = s.token_arrived || (s.packet_arrived && s.one_way()) ||
-                         (s.probe_case.probe.transport == Transport::Icmp &&
-                          (s.packet_arrived || s.delivered_locally)) ||
+                         (has_no_listener(s) && (s.packet_arrived || s.delivered_locally)) ||
                          (s.answer_valid && s.probe_case.probe.transport != Transport::Icmp);
   return delivered && (s.answer_valid || s.one_way());
 }
@@ -238,6 +243,8 @@ std::string flow_text(const compiler::Probe& probe) {
                                  probe.to.host, probe.to.address.str(), to_string(probe.transport));
   if (probe.transport == Transport::Icmp)
     return text + " echo";
+  if (probe.transport == Transport::Raw)
+    return text + fmt::format(" protocol {}", probe.port);
   text += fmt::format(" {}", probe.port);
   if (probe.sport != 0)
     text += fmt::format(" from port {}", probe.sport);

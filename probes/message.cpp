@@ -17,8 +17,9 @@ using compiler::Payload;
 using compiler::Transport;
 
 constexpr std::string_view kSchema = "bulkhead.agent/1";
-constexpr std::array kTransports{Transport::Tcp, Transport::Udp, Transport::Icmp};
-constexpr std::array kPayloads{Payload::Token, Payload::RoceRequest, Payload::RoceAcknowledge};
+constexpr std::array kTransports{Transport::Tcp, Transport::Udp, Transport::Icmp, Transport::Raw};
+constexpr std::array kPayloads{Payload::Token, Payload::RoceRequest, Payload::RoceAcknowledge,
+                               Payload::LoneAck};
 constexpr std::array kPhases{Phase::Before, Phase::Main, Phase::After};
 
 using compiler::to_string;

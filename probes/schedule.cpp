@@ -38,17 +38,23 @@ DialTry exchange(const Probe& probe, const std::string& name, TupleSource& tuple
   return out;
 }
 
+// Who vouches for the ends of a denied probe. Nothing answers a bare IP protocol: what vouches for
+// an echo does for it.
+Transport vouching(const Probe& probe) {
+  return probe.transport == Transport::Raw ? Transport::Icmp : probe.transport;
+}
+
 // Allowed flows of the plan by who sends and who receives them.
 class AllowedFlows {
  public:
   explicit AllowedFlows(const ProbePlan& plan) : plan_(plan) {
     for (std::size_t i = 0; i < plan.probes.size(); ++i) {
       const Probe& probe = plan.probes[i];
-      // A large datagram or a RoCE header fails for reasons of its own; only plain exchanges show
-      // that a host is well.
-      if (probe.expect != compiler::Expect::Allow || probe.payload != Payload::Token ||
-          probe.sport != 0 || probe.size == compiler::kLargePayload || probe.from.agentless ||
-          probe.to.agentless)
+      // A large datagram or a RoCE header fails for reasons of its own, and a bare protocol is
+      // never answered; only plain exchanges show that a host is well.
+      if (probe.transport == Transport::Raw || probe.expect != compiler::Expect::Allow ||
+          probe.payload != Payload::Token || probe.sport != 0 ||
+          probe.size == compiler::kLargePayload || probe.from.agentless || probe.to.agentless)
         continue;
       by_source_[probe.from.host].push_back(i);
       by_target_[probe.to.host].push_back(i);
@@ -116,10 +122,11 @@ class RoundMaker {
   using Key = std::tuple<std::string, Address, Transport>;
 
   std::vector<std::size_t> source_controls(const Probe& probe) {
-    const Key key{probe.from.host, probe.from.address, probe.transport};
+    const Transport transport = vouching(probe);
+    const Key key{probe.from.host, probe.from.address, transport};
     const auto [entry, fresh] = sources_.try_emplace(key);
     if (fresh) {
-      for (const std::size_t flow : flows_.from(probe.from, probe.transport))
+      for (const std::size_t flow : flows_.from(probe.from, transport))
         entry->second.push_back(flow_control(flow));
     }
     return entry->second;
@@ -128,10 +135,11 @@ class RoundMaker {
   std::vector<std::size_t> target_controls(const Probe& probe) {
     if (probe.to.agentless)
       return {};  // nothing of ours listens there
-    const Key key{probe.to.host, probe.to.address, probe.transport};
+    const Transport transport = vouching(probe);
+    const Key key{probe.to.host, probe.to.address, transport};
     const auto [entry, fresh] = targets_.try_emplace(key);
     if (fresh) {
-      for (const std::size_t flow : flows_.to(probe.to, probe.transport))
+      for (const std::size_t flow : flows_.to(probe.to, transport))
         entry->second.push_back(flow_control(flow));
       // Beside the flows, always: it tells a dead listener from a broken path.
       entry->second.push_back(anchor(probe));
@@ -149,6 +157,7 @@ class RoundMaker {
 
   std::size_t anchor(Probe probe) {
     probe.from = probe.to;
+    probe.transport = vouching(probe);
     probe.payload = Payload::Token;
     probe.sport = 0;
     add_control(ControlKind::Anchor, probe);

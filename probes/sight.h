@@ -49,7 +49,8 @@ struct Sight {
   // network.
   [[nodiscard]] bool refused_locally() const;
   [[nodiscard]] bool one_way() const {  // its arrival is all there is to see
-    return probe_case.probe.payload != compiler::Payload::Token;
+    return probe_case.probe.payload != compiler::Payload::Token ||
+           probe_case.probe.transport == compiler::Transport::Raw;
   }
   [[nodiscard]] bool source_good() const { return attempt.source.good(); }
   [[nodiscard]] bool target_good() const {

@@ -12,14 +12,16 @@ namespace {
 
 using compiler::Transport;
 
-std::uint8_t protocol_of(Transport transport, Family family) {
-  switch (transport) {
+std::uint8_t protocol_of(const probes::Expected& expected) {
+  switch (expected.transport) {
     case Transport::Udp:
       return IPPROTO_UDP;
     case Transport::Icmp:
-      if (family == Family::V4)
+      if (expected.tuple.from.family == Family::V4)
         return IPPROTO_ICMP;
       return IPPROTO_ICMPV6;
+    case Transport::Raw:
+      return static_cast<std::uint8_t>(expected.tuple.port);
     case Transport::Tcp:
       break;
   }
@@ -39,9 +41,8 @@ class NftWatch final : public probes::PathWatch {
     std::vector<enforcement::TracedTuple> tuples;
     tuples.reserve(tries.size());
     for (const auto& expected : tries)
-      tuples.push_back({protocol_of(expected.transport, expected.tuple.from.family),
-                        expected.tuple.from, expected.tuple.sport, expected.tuple.to,
-                        expected.tuple.port});
+      tuples.push_back({protocol_of(expected), expected.tuple.from, expected.tuple.sport,
+                        expected.tuple.to, expected.tuple.port});
     return load_everywhere(enforcement::trace_table_text(tuples), "arm traces");
   }
 

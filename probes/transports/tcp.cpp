@@ -1,6 +1,6 @@
 // TCP: the dialer connects from the planned address and port with the token's first bytes as
 // initial sequence number, sends the token and reads the answer; both ends reset afterwards, so
-// that nothing lingers in TIME_WAIT.
+// that nothing lingers in TIME_WAIT. A lone ACK belongs to no socket and is not answered.
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
@@ -62,6 +62,8 @@ class TcpDialer final : public SocketDialer<TcpTry> {
  private:
   std::optional<Ending> open(TryId id, const DialTry& what) override {
     const Tuple& tuple = what.what.tuple;
+    if (what.what.payload == compiler::Payload::LoneAck)
+      return send_past_sockets(id, what);
     UniqueFd fd = open_socket(tuple.from.family, SOCK_STREAM);
     if (!fd)
       return setup_failed("socket", errno);
@@ -70,7 +72,7 @@ class TcpDialer final : public SocketDialer<TcpTry> {
     if (auto failed = connect_as_planned(fd.get(), tuple)) {
       // Ports below are none that a schedule draws: the plan names one on purpose.
       if (failed->error == EADDRINUSE && tuple.sport < TupleSource::kFirst)
-        return send_past_holder(id, what);
+        return send_past_sockets(id, what);
       return failed;
     }
     const int raw_fd = fd.get();
@@ -79,11 +81,11 @@ class TcpDialer final : public SocketDialer<TcpTry> {
     return keep(id, std::make_unique<TcpTry>(*this, id, std::move(fd), what.what.token), raw_fd,
                 EPOLLIN | EPOLLOUT | EPOLLET);
   }
-  // A listener of this host, ours or a service, holds the source port: the SYN goes out past it,
-  // and its arrival is all there is to see.
-  std::optional<Ending> send_past_holder(TryId id, const DialTry& what) {
+  // A listener of this host, ours or a service, holds the source port, or no connection would send
+  // such a segment: it goes out past all sockets, and its arrival is all there is to see.
+  std::optional<Ending> send_past_sockets(TryId id, const DialTry& what) {
     if (const int error = send_whole(what.what.tuple.from, what); error != 0 && error != EPERM)
-      return send_failed("send a SYN from a port that is held", error);
+      return send_failed("send a segment past all sockets", error);
     keep_unwatched(id, std::make_unique<TcpTry>(*this, id, UniqueFd(), what.what.token));
     return std::nullopt;
   }
@@ -310,11 +312,15 @@ std::optional<Opening> read_tcp_opening(Family, std::span<const std::uint8_t> se
     return std::nullopt;
   constexpr std::uint8_t kSyn = 0x02;
   constexpr std::uint8_t kAck = 0x10;
+  constexpr std::size_t kHeader = 20;
   Opening opening;
   opening.sport = read_u16(segment, 0);
   opening.port = read_u16(segment, 2);
-  if ((segment[13] & (kSyn | kAck)) == kSyn) {
+  const unsigned flags = segment[13] & (kSyn | kAck);
+  if (flags == kSyn) {
     opening.initial_sequence = std::uint32_t{read_u16(segment, 4)} << 16 | read_u16(segment, 6);
+  } else if (flags == kAck && segment.size() >= kHeader && read_u16(segment, 18) == kLoneAckMark) {
+    opening.token = read_token(segment.subspan(kHeader));
   }
   return opening;
 }

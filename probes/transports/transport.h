@@ -87,9 +87,11 @@ struct Opening {
   std::optional<std::uint32_t> initial_sequence;
 };
 
+inline constexpr std::uint8_t kAnyOther = 255;  // reserved by IANA
+
 struct TransportRow {
   compiler::Transport transport;
-  std::uint8_t protocol_v4, protocol_v6;  // IANA numbers
+  std::uint8_t protocol_v4, protocol_v6;  // IANA numbers; kAnyOther: what no other row has
   std::unique_ptr<Dialer> (*make_dialer)(EventLoop&, DialSink&);
   std::unique_ptr<Answerer> (*make_answerer)(EventLoop&, ArrivalSink&);
   // `segment` starts at the transport's header and may be cut short. None: no packet of a dialer.
@@ -100,6 +102,10 @@ struct TransportRow {
 [[nodiscard]] const TransportRow& transport_row(compiler::Transport transport);
 // Null: none of ours.
 [[nodiscard]] const TransportRow* transport_of_protocol(Family family, std::uint8_t protocol);
+
+// A lone ACK of ours has this urgent pointer, which means nothing without URG: a capture finds it
+// among the segments of a busy host, and no filter looks there.
+inline constexpr std::uint16_t kLoneAckMark = 0xb1d1;
 
 // The sequence number that a SYN carries for this token.
 [[nodiscard]] std::uint32_t initial_sequence(const Token& token);
@@ -120,6 +126,10 @@ std::optional<Opening> read_tcp_opening(Family family, std::span<const std::uint
 std::unique_ptr<Dialer> make_udp_dialer(EventLoop& loop, DialSink& sink);
 std::unique_ptr<Answerer> make_udp_answerer(EventLoop& loop, ArrivalSink& sink);
 std::optional<Opening> read_udp_opening(Family family, std::span<const std::uint8_t> segment);
+
+std::unique_ptr<Dialer> make_raw_dialer(EventLoop& loop, DialSink& sink);
+std::unique_ptr<Answerer> make_raw_answerer(EventLoop& loop, ArrivalSink& sink);
+std::optional<Opening> read_raw_opening(Family family, std::span<const std::uint8_t> segment);
 
 // Of tries that name their next hop: one UDP datagram in a frame of its own.
 std::unique_ptr<Dialer> make_detour_dialer(DialSink& sink);

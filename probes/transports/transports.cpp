@@ -15,6 +15,8 @@ constexpr TransportRow kTransports[] = {
      read_udp_opening},
     {compiler::Transport::Icmp, IPPROTO_ICMP, IPPROTO_ICMPV6, make_icmp_dialer, make_icmp_answerer,
      read_icmp_opening},
+    {compiler::Transport::Raw, kAnyOther, kAnyOther, make_raw_dialer, make_raw_answerer,
+     read_raw_opening},
 };
 
 }  // namespace
@@ -31,11 +33,17 @@ const TransportRow& transport_row(compiler::Transport transport) {
 }
 
 const TransportRow* transport_of_protocol(Family family, std::uint8_t protocol) {
-  for (const TransportRow& row : kTransports) {
-    if ((family == Family::V4 ? row.protocol_v4 : row.protocol_v6) == protocol)
-      return &row;
-  }
-  return nullptr;
+  const auto with = [&](std::uint8_t number) {
+    return std::find_if(std::begin(kTransports), std::end(kTransports), [&](const auto& row) {
+      return (family == Family::V4 ? row.protocol_v4 : row.protocol_v6) == number;
+    });
+  };
+  const auto* row = with(protocol);
+  if (row != std::end(kTransports))
+    return row;
+  // A trace is cut short before it tells what a fragment is one of.
+  const bool unknown = family == Family::V6 && protocol == IPPROTO_FRAGMENT;
+  return unknown ? nullptr : with(kAnyOther);
 }
 
 std::uint32_t initial_sequence(const Token& token) {

@@ -46,16 +46,21 @@ std::uint16_t checksum_of(const Bytes& segment, std::uint8_t protocol, const Tup
   return internet_checksum(all);
 }
 
-Bytes syn(const Expected& what) {
+// A SYN, or a lone ACK with the token.
+Bytes segment(const Expected& what) {
   constexpr std::size_t kChecksum = 16;
+  const bool lone_ack = what.payload == compiler::Payload::LoneAck;
   Bytes out;
   put_u16(out, what.tuple.sport);
   put_u16(out, what.tuple.port);
   put_u32(out, initial_sequence(what.token));
   put_u32(out, 0);
-  out.insert(out.end(), {0x50, 0x02});  // five words, SYN
+  out.insert(out.end(), {0x50, lone_ack ? std::uint8_t{0x10} : std::uint8_t{0x02}});  // ACK or SYN
   put_u16(out, 64240);
-  put_u32(out, 0);  // checksum, urgent pointer
+  put_u16(out, 0);  // checksum
+  put_u16(out, lone_ack ? kLoneAckMark : 0);
+  if (lone_ack)
+    out.insert(out.end(), what.token.begin(), what.token.end());
   set_u16(out, kChecksum, checksum_of(out, IPPROTO_TCP, what.tuple));
   return out;
 }
@@ -90,13 +95,22 @@ Bytes echo(const Expected& what) {
 Bytes segment_of(const DialTry& what) {
   switch (what.what.transport) {
     case compiler::Transport::Tcp:
-      return syn(what.what);
+      return segment(what.what);
     case compiler::Transport::Udp:
       return datagram(what);
+    case compiler::Transport::Raw:
+      return raw_payload(what.what);
     case compiler::Transport::Icmp:
       break;
   }
   return echo(what.what);
+}
+
+std::uint8_t protocol_of(const Expected& what) {
+  const TransportRow& row = transport_row(what.transport);
+  const std::uint8_t protocol =
+      what.tuple.from.family == Family::V4 ? row.protocol_v4 : row.protocol_v6;
+  return protocol == kAnyOther ? static_cast<std::uint8_t>(what.tuple.port) : protocol;
 }
 
 }  // namespace
@@ -104,21 +118,21 @@ Bytes segment_of(const DialTry& what) {
 std::vector<std::uint8_t> whole_packet(const DialTry& what) {
   constexpr std::uint8_t kHopLimit = 64;
   const Tuple& tuple = what.what.tuple;
-  const TransportRow& row = transport_row(what.what.transport);
+  const std::uint8_t protocol = protocol_of(what.what);
   const Bytes segment = segment_of(what);
   Bytes out;
   if (tuple.from.family == Family::V4) {
     constexpr std::size_t kHeader = 20, kChecksum = 10;
     out = {0x45, 0};
     put_u16(out, kHeader + segment.size());
-    out.insert(out.end(), {0, 0, 0, 0, kHopLimit, row.protocol_v4, 0, 0});
+    out.insert(out.end(), {0, 0, 0, 0, kHopLimit, protocol, 0, 0});
     put_address(out, tuple.from);
     put_address(out, tuple.to);
     set_u16(out, kChecksum, internet_checksum(out));
   } else {
     out = {0x60, 0, 0, 0};
     put_u16(out, segment.size());
-    out.insert(out.end(), {row.protocol_v6, kHopLimit});
+    out.insert(out.end(), {protocol, kHopLimit});
     put_address(out, tuple.from);
     put_address(out, tuple.to);
   }

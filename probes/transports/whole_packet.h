@@ -13,8 +13,12 @@ namespace bulkhead::probes {
 // Base transport header where there is one, token, filling.
 [[nodiscard]] std::vector<std::uint8_t> udp_payload(const DialTry& what);
 
-// A SYN with the token's sequence number, a datagram with the token, or an echo request.
+// A SYN with the token's sequence number, a lone ACK, a datagram or another protocol's packet with
+// the token, or an echo request.
 [[nodiscard]] std::vector<std::uint8_t> whole_packet(const DialTry& what);
+
+// What stands behind the IP header of a try of any other protocol.
+[[nodiscard]] std::vector<std::uint8_t> raw_payload(const Expected& what);
 
 // Sent as `own`, an address of this host, chooses the route, whatever the packet says. 0 or errno;
 // EPERM: a rule of this very host refused it.

@@ -68,6 +68,48 @@ TEST_F(lab_agent_arrival, SynIsKnownBehindANat) {
   EXPECT_EQ(seen.token, to_hex(one.what.token));
 }
 
+// Neither rules about ports nor rules about SYNs say anything of these. Nobody answers; a kernel
+// without the protocol says so, as a closed port would.
+TEST_F(lab_agent_arrival, BareProtocolsAndLoneAcksArriveWithTheirToken) {
+  pod_->rules(
+      "table inet f {\nchain c {\n type filter hook forward priority 0; policy drop;\n"
+      " iifname to_server accept\n"
+      " meta l4proto { 47, 50, 132, 253 } accept\n tcp flags & syn != syn accept\n}\n}");
+  for (const std::uint16_t protocol : {47, 50, 132, 253}) {
+    listen_on(Transport::Raw, protocol);
+    const auto tries = tries_to(Transport::Raw, protocol);
+    exchange(tries);
+    for (const DialTry& one : tries) {
+      const Evidence seen = server_->only(one);
+      EXPECT_EQ(seen.outcome, Outcome::PacketSeen);
+      EXPECT_EQ(seen.token, to_hex(one.what.token));
+      EXPECT_EQ(seen.tuple, one.what.tuple);
+      if (protocol != 253)  // for experiments: no kernel has it
+        continue;
+      EXPECT_EQ(client_->only(one).outcome, Outcome::Refused) << client_->only(one).detail;
+      EXPECT_EQ(client_->only(one).icmp_from, one.what.tuple.to);
+    }
+  }
+  listen_on(Transport::Tcp, 7000);
+  for (const std::uint16_t port : {7000, 7001}) {  // listened to or not
+    auto tries = tries_to(Transport::Tcp, port);
+    for (DialTry& one : tries)
+      one.what.payload = compiler::Payload::LoneAck;
+    exchange(tries);
+    for (const DialTry& one : tries) {
+      const Evidence seen = server_->only(one);
+      EXPECT_EQ(seen.outcome, Outcome::PacketSeen);
+      EXPECT_EQ(seen.token, to_hex(one.what.token));
+      EXPECT_EQ(seen.tuple, one.what.tuple);
+      EXPECT_EQ(client_->only(one).outcome, Outcome::Timeout) << client_->only(one).detail;
+    }
+  }
+  for (const DialTry& syn : tries_to(Transport::Tcp, 7000)) {
+    exchange({syn});
+    EXPECT_TRUE(server_->of(syn).empty());
+  }
+}
+
 TEST_F(lab_agent_arrival, RoceTemplatesCarryTheTokenBehindTheirHeader) {
   auto request = try_of(Transport::Udp, kClient[0], kServer[0], 4791);
   request.what.payload = compiler::Payload::RoceRequest;

@@ -82,6 +82,31 @@ TEST_F(lab_agent_trace, TraceSeesEchoLargeDatagramsAndTheEnforcerItself) {
   EXPECT_EQ(router_->only(itself).hook, "input");
 }
 
+// The four bytes in front of the token tell one packet of a protocol from the next.
+TEST_F(lab_agent_trace, TraceTellsTriesOfABareProtocolAndLoneAcksApart) {
+  pod_->rules(kRuleset);
+  trace();
+  std::vector<DialTry> all;
+  for (const std::uint16_t protocol : {47, 50, 132}) {
+    for (int i = 0; i < 2; ++i)
+      for (const DialTry& one : tries_to(Transport::Raw, protocol))
+        all.push_back(one);
+  }
+  for (DialTry one : tries_to(Transport::Tcp, 7003)) {
+    one.what.payload = compiler::Payload::LoneAck;
+    all.push_back(one);
+  }
+  exchange(all);
+  for (const DialTry& one : all) {
+    const Evidence seen = router_->only(one);
+    EXPECT_EQ(seen.outcome, Outcome::Dropped) << one.what.probe;
+    EXPECT_EQ(seen.tuple, one.what.tuple);
+    EXPECT_EQ(seen.chain, "forward");
+    EXPECT_TRUE(server_->of(one).empty());
+    EXPECT_EQ(client_->only(one).outcome, Outcome::Timeout);
+  }
+}
+
 // Another owner's chain behind our last one drops what we thought had left.
 TEST_F(lab_agent_trace, TraceBelievesTheVeryLastChain) {
   pod_->rules(kRuleset);

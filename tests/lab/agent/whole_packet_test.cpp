@@ -81,8 +81,10 @@ TEST_F(lab_agent_whole, RulesOfTheSendersOwnHostAreNamed) {
             "ip daddr 10.2.0.2 drop; ip6 daddr fd02::2 drop; }; }'");
   std::vector<DialTry> tries;
   for (const Ends& ends : kEnds) {
-    for (const Transport transport : {Transport::Tcp, Transport::Udp, Transport::Icmp})
-      tries.push_back(try_of(transport, ends.client, ends.server, 7000));
+    for (const Transport transport :
+         {Transport::Tcp, Transport::Udp, Transport::Icmp, Transport::Raw})
+      tries.push_back(
+          try_of(transport, ends.client, ends.server, transport == Transport::Raw ? 253 : 7000));
   }
   exchange(tries);
   for (const DialTry& one : tries) {

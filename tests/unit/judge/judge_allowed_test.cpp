@@ -140,6 +140,38 @@ TEST(JudgeAllowed, AnEchoNeedsRequestAndReply) {
   expect_verdict(c, Finding::Conforms, "delivered");
 }
 
+TEST(JudgeAllowed, ABareProtocolNeedsToArriveAndNoAnswer) {
+  ProbeCase c = allowed();
+  c.probe.transport = Transport::Raw;
+  c.probe.port = 47;
+  Try t(c);
+  t.dialer(Outcome::Refused).icmp_from = c.probe.to.address;  // nobody there speaks it
+  t.left();
+  EXPECT_NE(judge(c).finding, Finding::Conforms);
+  t.listener(Outcome::PacketSeen);
+  expect_verdict(c, Finding::Conforms, "delivered");
+  EXPECT_THAT(judge(c).reason, HasSubstr("raw protocol 47"));
+}
+
+TEST(JudgeAllowed, ABareProtocolIsReceivedByTheEnforcerItself) {
+  ProbeCase c = allowed();
+  c.probe.transport = Transport::Raw;
+  c.probe.to.host = kFirewall;
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.saw(End::Enforcer, kFirewall, Outcome::Delivered);
+  expect_verdict(c, Finding::Conforms, "delivered");
+}
+
+TEST(JudgeAllowed, ABareProtocolThatNoEnforcerSawWentAroundIt) {
+  ProbeCase c = allowed();
+  c.probe.transport = Transport::Raw;
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.listener(Outcome::PacketSeen);
+  expect_verdict(c, Finding::Inconclusive, "around the enforcer");
+}
+
 TEST(JudgeAllowed, ARequestWithoutReplyIsAnOutageThatSaysSo) {
   ProbeCase syn = allowed();
   Try t(syn);

@@ -87,6 +87,38 @@ TEST(JudgeDenied, AnEchoRequestThatArrivesIsALeak) {
   expect_verdict(c, Finding::Leak, "arrived");
 }
 
+TEST(JudgeDenied, ABareProtocolOrALoneAckThatArrivesIsALeak) {
+  for (const Transport transport : {Transport::Raw, Transport::Tcp}) {
+    ProbeCase c = denied();
+    c.probe.transport = transport;
+    if (transport == Transport::Tcp)
+      c.probe.payload = compiler::Payload::LoneAck;
+    Try t(c);
+    t.dialer(Outcome::Timeout);
+    t.listener(Outcome::PacketSeen);
+    expect_verdict(c, Finding::Leak, "arrived");
+  }
+}
+
+TEST(JudgeDenied, ABareProtocolThatTheDestinationDoesNotSpeakIsALeak) {
+  ProbeCase c = denied();
+  c.probe.transport = Transport::Raw;
+  c.probe.to.agentless = true;
+  Try t(c);
+  t.dialer(Outcome::Refused).icmp_from = c.probe.to.address;
+  expect_verdict(c, Finding::Leak, "refused by host");
+}
+
+TEST(JudgeDenied, ABareProtocolIsBlockedByTheDropOfThisVeryPacket) {
+  ProbeCase c = denied();
+  c.probe.transport = Transport::Raw;
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  expect_verdict(c, Finding::Inconclusive, "silence");
+  t.dropped();
+  expect_verdict(c, Finding::Conforms, "blocked");
+}
+
 TEST(JudgeDenied, DeliveredBehindATranslationIsALeak) {
   ProbeCase c = denied();
   Try t(c);

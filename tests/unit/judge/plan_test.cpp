@@ -120,6 +120,19 @@ std::multiset<Sent> enumerate_cell(const Site& site, ClassId from, ClassId to, F
   return out;
 }
 
+// What no rule about ports or SYNs speaks of, where a rule decides: one pair of hosts a family. No
+// service of this site names a protocol or a canary port.
+std::multiset<Sent> enumerate_beside_ports(const Site& site, ClassId from, ClassId to,
+                                           Family family) {
+  std::multiset<Sent> out;
+  if (site.coverage.at(from, to).cause != Cause::Rule)
+    return out;
+  out.insert({Transport::Tcp, family, 0, 7, Payload::LoneAck, 0, Expect::Deny});
+  for (const std::uint16_t protocol : {47, 50, 132})
+    out.insert({Transport::Raw, family, 0, protocol, Payload::Token, 0, Expect::Deny});
+  return out;
+}
+
 // How many addresses a class is asked at, and whether it can send: by hand, for this site.
 struct Shape {
   int v4 = 0, v6 = 0;
@@ -172,6 +185,8 @@ TEST(ProbePlan, EqualsAnEnumerationPortByPort) {
             continue;
           for (int i = 0; i < addresses; ++i)
             expected.merge(enumerate_cell(site, from, to, family));
+          if (addresses > 0)
+            expected.merge(enumerate_beside_ports(site, from, to, family));
         }
       }
       expected_total += expected.size();
@@ -278,6 +293,57 @@ TEST(ProbePlan, SaysWhatItCannotProbe) {
   EXPECT_THAT(reason("red-fe", "blue-fe", "sctp 5000"), testing::HasSubstr("TCP, UDP"));
   EXPECT_THAT(reason("bmc", "red-fe", ""), testing::HasSubstr("no agent runs in bmc"));
   EXPECT_THAT(reason("enforcer:fw", "enforcer:fw", ""), testing::HasSubstr("(vacuous)"));
+}
+
+// protocol, expectation, rule of one cell
+using Protocols = std::multiset<std::tuple<std::uint16_t, Expect, std::string>>;
+Protocols protocols_asked(const ProbePlan& plan, ClassId from, ClassId to, Family family) {
+  Protocols out;
+  for (const Probe& p : plan.probes)
+    if (p.from.cls == from && p.to.cls == to && p.to.address.family == family &&
+        p.transport == Transport::Raw)
+      out.emplace(p.port, p.expect, p.rule);
+  return out;
+}
+
+// An allowed protocol is asked as allowed, and no reply to it is taken for a leak; every other cell
+// is asked for what any service names.
+TEST(ProbePlan, AServiceOfABareProtocolIsAsked) {
+  const Site site =
+      site_of(std::string(kSmallPolicy) +
+                  "[service.tunnel]\nip = [47, 51]\n[service.ospf]\nip = [89]\n"
+                  "[[flow]]\nid = \"T1\"\nfrom = \"red-fe\"\nto = \"blue-fe\"\n"
+                  "services = [\"tunnel\"]\nwhy = \"for the test\"\n"
+                  "[[flow]]\nid = \"T2\"\nfrom = \"blue-fe\"\nto = \"red-fe\"\n"
+                  "services = [\"ospf\", \"tunnel\"]\naction = \"deny\"\nwhy = \"for the test\"\n",
+              std::string(kSmallInventory));
+  ASSERT_TRUE(site.ok());
+  const ProbePlan plan = plan_probes(site, {});
+  const ClassId red = id_of(site, "red-fe"), blue = id_of(site, "blue-fe"),
+                world = id_of(site, "external:world");
+  const std::string by_default(policy::kRuleDefault);
+  EXPECT_EQ(protocols_asked(plan, red, blue, Family::V4),
+            (Protocols{{47, Expect::Allow, "T1"},
+                       {51, Expect::Allow, "T1"},
+                       {50, Expect::Deny, by_default},
+                       {89, Expect::Deny, by_default},
+                       {132, Expect::Deny, by_default}}));
+  EXPECT_EQ(protocols_asked(plan, blue, red, Family::V4),
+            (Protocols{{89, Expect::Deny, "T2"},
+                       {50, Expect::Deny, by_default},
+                       {132, Expect::Deny, by_default}}));
+  EXPECT_EQ(protocols_asked(plan, world, red, Family::V4),
+            (Protocols{{47, Expect::Deny, by_default},
+                       {50, Expect::Deny, by_default},
+                       {51, Expect::Deny, by_default},
+                       {89, Expect::Deny, by_default},
+                       {132, Expect::Deny, by_default}}));
+  // AH is a header of IPv6's own chain.
+  EXPECT_EQ(protocols_asked(plan, red, blue, Family::V6).count({51, Expect::Allow, "T1"}), 0U);
+  const bool said = std::any_of(plan.unprobed.begin(), plan.unprobed.end(), [&](const Unprobed& u) {
+    return u.from == red && u.to == blue && u.what == "ip 51";
+  });
+  EXPECT_TRUE(said);
 }
 
 // The fabric flow is RoCE where segments are named, whatever carries it elsewhere.

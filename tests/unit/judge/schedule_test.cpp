@@ -95,6 +95,21 @@ RC_GTEST_PROP(Schedule, EachDeniedProbeHasControlsOfItsOwnHosts, ()) {
   }
 }
 
+// Nothing answers a bare protocol, so it vouches for nobody.
+TEST(Schedule, NoControlIsOfABareProtocol) {
+  TupleSource tuples(1);
+  bool asked = false;
+  for (const Round& round : schedule(small_plan(), tuples, {100, 1})) {
+    for (const Control& control : round.controls) {
+      EXPECT_NE(control.before.what.transport, compiler::Transport::Raw);
+      EXPECT_EQ(control.before.what.payload, compiler::Payload::Token);
+    }
+    for (const ScheduledProbe& probe : round.probes)
+      asked = asked || probe.exchange.what.transport == compiler::Transport::Raw;
+  }
+  EXPECT_TRUE(asked);
+}
+
 TEST(Schedule, IsDeterministicBySeed) {
   const auto ports = [](std::uint64_t seed) {
     TupleSource tuples(seed);

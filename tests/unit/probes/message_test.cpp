@@ -46,7 +46,9 @@ Evidence evidence() {
 TEST(unit_probes_message, ToAgentRoundTrips) {
   const std::vector<ToAgent> messages = {
       Hello{"run-1", "r1g01", random_key(), true},
-      Listen{{{Transport::Tcp, address("10.0.0.1"), 22}, {Transport::Icmp, address("fd00::1"), 0}}},
+      Listen{{{Transport::Tcp, address("10.0.0.1"), 22},
+              {Transport::Icmp, address("fd00::1"), 0},
+              {Transport::Raw, address("fd00::1"), 47}}},
       Expect{3, {expected(), expected()}},
       Expect{3, {}},
       Dial{3, Phase::After, 500, std::chrono::milliseconds(250), {{expected(), 4000}}},
