@@ -28,6 +28,8 @@ using compiler::Transport;
 // The source port, or the ICMP identifier, is the probe's number.
 constexpr std::uint16_t kFirstNumber = 20000;
 
+constexpr std::uint8_t kLoneAck = 0x10;  // TCP's flags
+
 union SocketAddress {
   sockaddr any;
   sockaddr_in v4;
@@ -75,7 +77,9 @@ std::vector<std::uint8_t> segment(const compiler::Probe& probe, std::uint16_t nu
     tcp.dest = htons(probe.port);
     tcp.seq = htonl(number);
     tcp.doff = 5;
-    tcp.syn = 1;
+    const bool lone_ack = probe.payload == compiler::Payload::LoneAck;
+    tcp.ack = lone_ack ? 1 : 0;
+    tcp.syn = lone_ack ? 0 : 1;
     tcp.window = htons(1024);
     bytes.resize(sizeof tcp);
     std::memcpy(bytes.data(), &tcp, sizeof tcp);
@@ -154,7 +158,8 @@ std::uint16_t hear(const Ear& ear) {
     const bool request = header[0] == (ear.family == Family::V4 ? 8 : 128);
     return request ? static_cast<std::uint16_t>(header[4] << 8 | header[5]) : std::uint16_t{0};
   }
-  const bool answer = ear.transport == Transport::Tcp && (header[13] & 0x12) != 0x02;
+  const bool answer =
+      ear.transport == Transport::Tcp && (header[13] & 0x12) != 0x02 && header[13] != kLoneAck;
   return answer ? std::uint16_t{0} : static_cast<std::uint16_t>(header[0] << 8 | header[1]);
 }
 
@@ -205,8 +210,10 @@ std::vector<bool> packets_that_arrive(const scenarios::Lab& lab, const compiler:
   std::set<std::string> targets;
   std::map<std::string, std::vector<std::size_t>> by_source;
   for (std::size_t i = 0; i < plan.probes.size(); ++i) {
-    // A socket cannot send from an address that its host does not hold: those count as lost.
-    if (plan.probes[i].rule == compiler::kRuleSpoofed)
+    // A socket cannot send from an address that its host does not hold, and a bare protocol's
+    // packet may be taken for the reply to one that passed earlier in this lab: those count as
+    // lost.
+    if (plan.probes[i].rule == compiler::kRuleSpoofed || plan.probes[i].transport == Transport::Raw)
       continue;
     targets.insert(plan.probes[i].to.host);
     by_source[plan.probes[i].from.host].push_back(i);
