@@ -19,8 +19,8 @@ std::vector<std::string> sentences(const proof::EnforcerProof& proven) {
             "{} {}: {} → {}: {}; for example {}{}", proof::to_string(finding.effect),
             proof::to_string(finding.passage), one.box.from, one.box.to, one.box.traffic,
             proof::to_string(one.example), one.rules.empty() ? "" : "; by " + one.rules.back()));
-  for (const std::string& pair : proven.ambiguous)
-    out.push_back(pair);
+  for (const std::string& doubt : proven.doubts)
+    out.push_back(doubt);
   return out;
 }
 

@@ -303,9 +303,8 @@ std::string enforcer_text(const EnforcerProof& proven, const View& view) {
   out += findings_text(proven.enforcer, findings, view);
   for (const EnforcerProof::Part& part : proven.parts)
     out += share_text(part);
-  for (const std::string& pair : proven.ambiguous)
-    out +=
-        fmt::format("  {}  {}\n", paint("AMBIGUOUS", Style::Warning, view.color), printable(pair));
+  for (const std::string& doubt : proven.doubts)
+    out += fmt::format("  {}  {}\n", paint("DOUBT", Style::Warning, view.color), printable(doubt));
   if (!findings.empty())
     out += "\n" + legend(findings);
   return out;
@@ -402,7 +401,7 @@ std::string proof_json(const std::vector<EnforcerProof>& proofs) {
                          {"listing_alone", proven.listing_alone},
                          {"not_proven", proven.not_proven},
                          {"findings", std::move(findings)},
-                         {"ambiguous", proven.ambiguous},
+                         {"doubts", proven.doubts},
                          {"unknown_share", std::move(unknown)},
                          {"translated_share", std::move(translated)}});
   }

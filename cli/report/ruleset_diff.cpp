@@ -114,9 +114,8 @@ std::string part_text(const Part& part, const View& view) {
     for (const proof::RulesetChange& change : passage.changes)
       out += change_text(part.enforcer, change, view);
   }
-  for (const std::string& pair : part.diff.ambiguous)
-    out +=
-        fmt::format("  {}  {}\n", paint("AMBIGUOUS", Style::Warning, view.color), printable(pair));
+  for (const std::string& doubt : part.diff.doubts)
+    out += fmt::format("  {}  {}\n", paint("DOUBT", Style::Warning, view.color), printable(doubt));
   if (!part.diff.not_decided.empty())
     out += fmt::format("  {}  {}\n", paint("NOT DECIDED", Style::Warning, view.color),
                        printable(part.diff.not_decided));
@@ -181,7 +180,7 @@ std::string outcome_xml(const DiffReport& report, const Part& part,
     else if ((look.opens && report.fail_on_opened) || (look.closes && report.fail_on_closed))
       failures += line;
   }
-  for (const std::string& pair : part.diff.ambiguous)
+  for (const std::string& doubt : part.diff.doubts)
     unknown += pair + "\n";
   if (!failures.empty())
     return fmt::format("<failure message=\"changed\">{}</failure>", xml_escape(failures + unknown));
@@ -199,7 +198,7 @@ void finish(DiffReport& report) {
   bool fails =
       (report.fail_on_opened && report.opened > 0) || (report.fail_on_closed && report.closed > 0);
   for (const Part& part : report.parts) {
-    report.open_questions += part.diff.ambiguous.size() + (part.diff.not_decided.empty() ? 0 : 1);
+    report.open_questions += part.diff.doubts.size() + (part.diff.not_decided.empty() ? 0 : 1);
     for (const proof::PassageDiff& passage : part.diff.passages)
       for (const proof::RulesetChange& change : passage.changes) {
         const Look look = look_of(change.kind);
@@ -253,7 +252,7 @@ std::string diff_json(const DiffReport& report) {
                      {"listing_alone", part.listing_alone},
                      {"not_decided", part.diff.not_decided},
                      {"changes", std::move(changes)},
-                     {"ambiguous", part.diff.ambiguous}});
+                     {"doubts", part.diff.doubts}});
   }
   const nlohmann::ordered_json json{{"schema", "bulkhead.diff/1"},
                                     {"exit", report.exit_code},

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+
+#include "compiler/ir.h"
+#include "compiler/proof/doubts.h"
 
 namespace bulkhead::compiler::proof {
 
@@ -12,8 +16,37 @@ void add_ambiguous(const Ruleset& ruleset, Index a, Index b, EnforcerProof& out)
   const std::string text =
       fmt::format("{} and {} have one priority, and their order changes the answer",
                   chain_name(ruleset, a), chain_name(ruleset, b));
-  if (std::find(out.ambiguous.begin(), out.ambiguous.end(), text) == out.ambiguous.end())
-    out.ambiguous.push_back(text);
+  if (std::find(out.doubts.begin(), out.doubts.end(), text) == out.doubts.end())
+    out.doubts.push_back(text);
+}
+
+void add_doubts(const Site& site, const EnforcerView& view, const Ruleset& ruleset,
+                EnforcerProof& out) {
+  for (std::string& doubt : doubts(ruleset))
+    out.doubts.push_back(std::move(doubt));
+  const auto set = zones(ruleset);
+  if (!set) {
+    out.doubts.emplace_back("conntrack zones are set in a way that the proof does not follow");
+    return;
+  }
+  // Without VRFs nobody needs zones, and the plan need not be made to know that.
+  std::map<std::string, std::uint16_t> wanted;
+  if (!site.policy.vrfs.empty())
+    for (const ir::Leg& leg : ir::make_enforcer(site, view).legs)
+      wanted[leg.interface] = leg.zone;
+  const auto zone_at = [](const std::map<std::string, std::uint16_t>& known,
+                          const std::string& leg) {
+    const auto found = known.find(leg);
+    return found == known.end() ? std::uint16_t{0} : found->second;
+  };
+  for (const compiler::Leg& leg : site.inventory.enforcers.at(view.enforcer).legs)
+    for (const auto& [direction, known] :
+         {std::pair("in by", &set->in), std::pair("out by", &set->out)})
+      if (zone_at(*known, leg.interface) != zone_at(wanted, leg.interface))
+        out.doubts.push_back(fmt::format(
+            "packets {} {} are tracked in zone {}, where zone {} keeps them with their replies",
+            direction, leg.interface, zone_at(*known, leg.interface),
+            zone_at(wanted, leg.interface)));
 }
 
 void decide(const Site& site, const EnforcerView& view, const Ruleset& ruleset,
@@ -43,7 +76,7 @@ void decide(const Site& site, const EnforcerView& view, const Ruleset& ruleset,
 }  // namespace
 
 bool EnforcerProof::holds() const {
-  return not_proven.empty() && ambiguous.empty() &&
+  return not_proven.empty() && doubts.empty() &&
          std::all_of(parts.begin(), parts.end(),
                      [](const Part& part) { return part.differences.empty(); });
 }
@@ -65,6 +98,7 @@ EnforcerProof prove_enforcer(const Site& site, const EnforcerView& view, const R
     out.rule_count += chain.rules.size();
   for (const Set& set : ruleset.sets)
     out.element_count += set.elements.size();
+  add_doubts(site, view, ruleset, out);
   try {
     decide(site, view, ruleset, limits, out);
   } catch (const OutOfBudget& error) {

@@ -28,9 +28,10 @@ struct EnforcerProof {
     long double unknown_share = 0;
     long double translated_share = 0;  // of later packets of translated connections: set aside
   };
-  std::vector<Part> parts;             // forward, input, output
-  std::vector<std::string> ambiguous;  // base chains whose order, which decides, is not promised
-  std::string not_proven;              // why there is no answer; empty: there is one
+  std::vector<Part> parts;          // forward, input, output
+  std::vector<std::string> doubts;  // what the comparison does not follow (doubts.h), orders of
+                                    // base chains that decide and are not promised
+  std::string not_proven;           // why there is no answer; empty: there is one
   // Only nft's listing was there, not the kernel's own rules: matches that nft 1.0.6 leaves out of
   // a listing (rule_loads.h) cannot be seen to be missing.
   bool listing_alone = false;
@@ -40,7 +41,7 @@ struct EnforcerProof {
   [[nodiscard]] bool is_open_question() const;  // no difference is known, but not all is decided
 };
 
-// `view` is one of site.coverage.views. Fills `parts`, `ambiguous`, `not_proven` and the counts;
+// `view` is one of site.coverage.views. Fills `parts`, `doubts`, `not_proven` and the counts;
 // never throws for want of budget.
 [[nodiscard]] EnforcerProof prove_enforcer(const Site& site, const EnforcerView& view,
                                            const Ruleset& ruleset, const ProofLimits& limits = {});

@@ -202,20 +202,15 @@ Readable<Lookup> lookup_of(const Json& json, std::vector<ValueType> types, RuleR
 
 // ---- assignments
 
-// Fields of which a later expression can see that they were set.
+// What a rule may write without changing who speaks to whom, or how the kernel carries it on. A
+// packet with another address, port, type, length, hop limit or packet type is not what the policy
+// was asked about: after such a rule nothing is known of it.
 bool is_assignable(Selector selector) {
-  switch (info(selector).base) {
-    case Base::Link:
-    case Base::Network:
-    case Base::Transport:
-      return selector != Selector::Raw;
-    default:
-      break;
-  }
-  constexpr std::array kMetadata{Selector::MetaMark,    Selector::MetaPriority,
-                                 Selector::MetaPkttype, Selector::MetaNftrace,
-                                 Selector::CtMark,      Selector::CtZone};
-  return std::find(kMetadata.begin(), kMetadata.end(), selector) != kMetadata.end();
+  constexpr std::array kHarmless{
+      Selector::MetaMark, Selector::MetaPriority, Selector::MetaNftrace, Selector::CtMark,
+      Selector::CtZone,   Selector::Ip4Dscp,      Selector::Ip4Ecn,      Selector::Ip6Dscp,
+      Selector::Ip6Ecn,   Selector::Ip6FlowLabel};
+  return std::find(kHarmless.begin(), kHarmless.end(), selector) != kHarmless.end();
 }
 
 // Set, and looked at by nobody: connection labels, helpers, event masks, the MSS option.

@@ -134,10 +134,22 @@ struct AsksConnection {
   }
 };
 
-// A rule that asks for connections makes the kernel track those of its family, and so put
-// fragments together before any chain but the earliest sees them (kernel 6.18: nft_ct_get_init,
-// nf_defrag at priority -400).
-bool tracks(const Ruleset& ruleset, Family family) {
+// The fragments that are not seen for that reason.
+Diagram put_together(Diagrams& space, const Ruleset& ruleset) {
+  const Diagram fragments = space.complement(space.masked(
+      space.equal(Field::Fragment, 0), Field::Fragment, kFragmentOffset | kMoreFragments, 0));
+  Diagram out = space.nothing();
+  for (const Family family : kFamilies)
+    if (tracks_connections(ruleset, family))
+      out = space.unite(
+          out, space.intersect(space.equal(Field::Family, family == Family::V4 ? kIpv4 : kIpv6),
+                               fragments));
+  return out;
+}
+
+}  // namespace
+
+bool tracks_connections(const Ruleset& ruleset, Family family) {
   return std::any_of(ruleset.chains.begin(), ruleset.chains.end(), [&](const Chain& chain) {
     const TableFamily of = ruleset.table_of(chain).family;
     if (of != TableFamily::Inet &&
@@ -150,21 +162,6 @@ bool tracks(const Ruleset& ruleset, Family family) {
     });
   });
 }
-
-// The fragments that are not seen for that reason.
-Diagram put_together(Diagrams& space, const Ruleset& ruleset) {
-  const Diagram fragments = space.complement(space.masked(
-      space.equal(Field::Fragment, 0), Field::Fragment, kFragmentOffset | kMoreFragments, 0));
-  Diagram out = space.nothing();
-  for (const Family family : kFamilies)
-    if (tracks(ruleset, family))
-      out = space.unite(
-          out, space.intersect(space.equal(Field::Family, family == Family::V4 ? kIpv4 : kIpv6),
-                               fragments));
-  return out;
-}
-
-}  // namespace
 
 std::string_view to_string(Passage passage) {
   switch (passage) {

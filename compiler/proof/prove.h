@@ -22,6 +22,11 @@ inline constexpr Passage kPassages[] = {Passage::Forward, Passage::Input, Passag
 // direction, whole datagrams where connections are tracked.
 [[nodiscard]] Diagram possible(Diagrams& space, const Ruleset& ruleset, Passage passage);
 
+// A rule that asks for connections makes the kernel track those of its family, and so put fragments
+// together before any chain but the earliest sees them (kernel 6.18: nft_ct_get_init, nf_defrag at
+// priority -400).
+[[nodiscard]] bool tracks_connections(const Ruleset& ruleset, Family family);
+
 // All are sets of packets as they come in, before any translation.
 struct Comparison {
   Passage passage = Passage::Forward;

@@ -6,6 +6,8 @@
 #include <array>
 #include <set>
 
+#include "compiler/proof/doubts.h"
+
 namespace bulkhead::compiler::proof {
 
 namespace {
@@ -72,6 +74,7 @@ class Differ {
       : before_(before), after_(after), naming_(naming), limit_(limit), space_(budget) {}
 
   RulesetDiff run() {
+    add_doubts();
     try {
       Symbolic before(space_, endings_, before_), after(space_, endings_, after_);
       for (const Passage passage : kPassages) {
@@ -165,14 +168,28 @@ class Differ {
     }
   }
 
+  void add_doubts() {
+    for (const auto& [side, ruleset] : {std::pair("before", &before_), std::pair("after", &after_)})
+      for (const std::string& doubt : doubts(*ruleset))
+        out_.doubts.push_back(fmt::format("{}: {}", side, doubt));
+    const auto was = zones(before_), is = zones(after_);
+    if (!was || !is)
+      out_.doubts.push_back(
+          fmt::format("{}: conntrack zones are set in a way that the proof does not follow",
+                      was ? "after" : "before"));
+    else if (*was != *is)
+      out_.doubts.emplace_back(
+          "conntrack zones are not the same, so replies may be told otherwise");
+  }
+
   void ambiguous(std::string_view side, const Ruleset& ruleset, Symbolic& rules, Passage passage) {
     for (const Station& station : stations(passage))
       for (const auto& [a, b] : rules.ambiguous_order(station.family, station.hook)) {
         std::string text =
             fmt::format("{}: {} and {} have one priority, and their order changes the answer", side,
                         chain_name(ruleset, a), chain_name(ruleset, b));
-        if (std::find(out_.ambiguous.begin(), out_.ambiguous.end(), text) == out_.ambiguous.end())
-          out_.ambiguous.push_back(std::move(text));
+        if (std::find(out_.doubts.begin(), out_.doubts.end(), text) == out_.doubts.end())
+          out_.doubts.push_back(std::move(text));
       }
   }
 
@@ -206,7 +223,7 @@ std::string_view to_string(ChangeKind kind) {
 }
 
 bool RulesetDiff::is_equal() const {
-  return not_decided.empty() && ambiguous.empty() &&
+  return not_decided.empty() && doubts.empty() &&
          std::all_of(passages.begin(), passages.end(),
                      [](const PassageDiff& passage) { return passage.changes.empty(); });
 }

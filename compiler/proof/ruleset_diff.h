@@ -32,9 +32,10 @@ struct PassageDiff {
 };
 
 struct RulesetDiff {
-  std::vector<PassageDiff> passages;   // forward, input, output
-  std::vector<std::string> ambiguous;  // base chains whose order, which decides, is not promised
-  std::string not_decided;             // why there is no answer; empty: there is one
+  std::vector<PassageDiff> passages;  // forward, input, output
+  std::vector<std::string> doubts;    // what the comparison does not follow (doubts.h), orders of
+                                      // base chains that decide and are not promised
+  std::string not_decided;            // why there is no answer; empty: there is one
   [[nodiscard]] bool is_equal() const;
 };
 
