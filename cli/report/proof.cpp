@@ -445,8 +445,8 @@ std::string proof_junit(const std::vector<EnforcerProof>& proofs) {
     for (const EnforcerProof::Part& part : proven.parts)
       if (part.unknown_share > 0 || part.translated_share > 0)
         shares += share_text(part);
-    for (const std::string& pair : proven.ambiguous)
-      add(proven, "order of chains", "error", "ambiguous", pair);
+    for (const std::string& doubt : proven.doubts)
+      add(proven, "doubts", "error", "doubt", doubt);
   }
   return fmt::format(
              "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"bulkhead prove\" "

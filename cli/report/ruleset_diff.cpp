@@ -181,7 +181,7 @@ std::string outcome_xml(const DiffReport& report, const Part& part,
       failures += line;
   }
   for (const std::string& doubt : part.diff.doubts)
-    unknown += pair + "\n";
+    unknown += doubt + "\n";
   if (!failures.empty())
     return fmt::format("<failure message=\"changed\">{}</failure>", xml_escape(failures + unknown));
   if (!unknown.empty())

@@ -20,6 +20,14 @@ void add_ambiguous(const Ruleset& ruleset, Index a, Index b, EnforcerProof& out)
     out.doubts.push_back(text);
 }
 
+bool has_vrfs(const Site& site, const EnforcerView& view) {
+  const auto& legs = site.inventory.enforcers.at(view.enforcer).legs;
+  return std::any_of(legs.begin(), legs.end(),
+                     [](const compiler::Leg& leg) { return leg.vrf.has_value(); }) ||
+         std::any_of(site.policy.segments.begin(), site.policy.segments.end(),
+                     [](const auto& segment) { return segment.second.vrf.has_value(); });
+}
+
 void add_doubts(const Site& site, const EnforcerView& view, const Ruleset& ruleset,
                 EnforcerProof& out) {
   for (std::string& doubt : doubts(ruleset))
@@ -31,7 +39,7 @@ void add_doubts(const Site& site, const EnforcerView& view, const Ruleset& rules
   }
   // Without VRFs nobody needs zones, and the plan need not be made to know that.
   std::map<std::string, std::uint16_t> wanted;
-  if (!site.policy.vrfs.empty())
+  if (has_vrfs(site, view))
     for (const ir::Leg& leg : ir::make_enforcer(site, view).legs)
       wanted[leg.interface] = leg.zone;
   const auto zone_at = [](const std::map<std::string, std::uint16_t>& known,

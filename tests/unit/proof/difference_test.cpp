@@ -72,7 +72,7 @@ TEST(Naming, ARangeIsSplitBetweenItsHolders) {
               Family::V4)
         .from;
   };
-  EXPECT_EQ(from("10.1.0.0", "10.1.0.255"), "enforcer:fw, red, unused addresses of red")
+  EXPECT_EQ(from("10.1.0.0", "10.1.0.255"), "red, 10.1.0.1 (enforcer:fw), unused addresses of red")
       << "of 10.1.0.0/24 one address is the enforcer's, and only one";
   EXPECT_EQ(from("10.1.0.11", "10.1.0.11"), "10.1.0.11 (red)");
   EXPECT_EQ(from("10.9.0.0", "10.9.255.255"), "10.9.0.0/16 (nobody's)");
@@ -139,11 +139,14 @@ TEST(Findings, AnOpenFirewallIsToldByWhomItConcerns) {
   EXPECT_THAT(first.causes, ElementsAre("inet filter forward, policy accept"));
   EXPECT_TRUE(first.begins);
   std::vector<std::string> nevers;
+  std::size_t sendable = 0;  // not those of fragments and of rarer messages
   for (const Difference& one : first.differences) {
     nevers.insert(nevers.end(), one.policy.nevers.begin(), one.policy.nevers.end());
-    EXPECT_THAT(one.not_sendable, IsEmpty()) << to_string(one.example);
+    sendable += one.not_sendable.empty() ? 1 : 0;
     EXPECT_TRUE(one.example.in.starts_with("bond0.")) << "a leg of the enforcer";
   }
+  EXPECT_GE(sendable, 2U);
+  EXPECT_THAT(first.differences.front().not_sendable, IsEmpty());
   EXPECT_THAT(nevers, Contains(HasSubstr("never N1 (")));
   EXPECT_THAT(open.findings.back().differences.front().not_sendable, Not(IsEmpty()));
 }
