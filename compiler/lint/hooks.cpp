@@ -76,8 +76,9 @@ void neighbours(Context& context, Findings& out) {
   if (chains.empty())
     return;
   constexpr Value kIcmp6 = 58, kNeighbourSolicit = 135;
+  // Connection tracking leaves it alone (kernel 6.18: nf_conntrack_icmpv6, noct_valid_new).
   const Diagram asks = space.intersect(
-      of_family(context, Family::V6),
+      space.intersect(of_family(context, Family::V6), in_state(context, CtState::Untracked)),
       space.intersect(space.equal(Field::Protocol, kIcmp6),
                       space.intersect(space.equal(Field::HopLimit, 255),
                                       space.equal(Field::SourcePort, kNeighbourSolicit << 8))));

@@ -112,6 +112,6 @@ said '[outside-model]'
 said 'exit 0: nothing to mend'
 
 echo 'table inet x { nonsense }' >broken.nft
-expect 3 lint broken.nft
+expect 2 lint broken.nft
 expect 2 lint missing.nft
 expect 2 lint a.nft --site "$sites/two-tenants" --enforcer nobody --as-of 2026-12-01 -q

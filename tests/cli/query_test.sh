@@ -98,6 +98,6 @@ expect 2 query a.nft --tcp 80-22
 expect 2 query a.nft --tcp 22 --proto udp
 expect 2 query missing.nft --tcp 22
 echo 'table inet x { nonsense }' >broken.nft
-expect 3 query broken.nft --tcp 22
+expect 2 query broken.nft --tcp 22
 expect 2 explain "$sites/two-tenants" --from red --to blue --tcp 22-80
 told 'wants one port'

@@ -27,6 +27,15 @@ bool took(const Trace& told, const Diagrams& space, const std::vector<Value>& pa
   });
 }
 
+// A rule that writes before its last match may be left there, with nothing else than it was.
+bool may_be_left(const Rule& rule) {
+  const auto is_assign = [](const Statement& statement) {
+    return std::holds_alternative<Assign>(statement);
+  };
+  return std::any_of(rule.statements.begin(), rule.statements.end(), is_assign) &&
+         !is_assign(rule.statements.back());
+}
+
 void hold(bool with_nat) {
   const Ruleset ruleset = any_ruleset(with_nat);
   const MakeWay make = kWays[*rc::gen::inRange(0, 3)];
@@ -56,7 +65,8 @@ void hold(bool with_nat) {
       continue;
     for (const Run& run : answer.runs)
       for (const Step& step : run.steps)
-        if (!took(told, space, values, step))
+        if (!took(told, space, values, step) &&
+            (step.rule == kNone || !may_be_left(ruleset.chains[step.chain].rules[step.rule])))
           RC_FAIL("not told: " + std::string(to_string(step.hook)) + ' ' +
                   chain_name(ruleset, step.chain) + " rule " + std::to_string(step.rule) + ": " +
                   step.what + ", state " + std::to_string(packet.ct_state) + ", priority " +
