@@ -45,7 +45,7 @@ TEST_F(Sandbox, SaysWhereTheTextIsWrong) {
   const auto listing = list_in_sandbox("table ip t { chain c { bogus } }", {});
   ASSERT_FALSE(listing);
   EXPECT_EQ(listing.error().kind, ErrorKind::Usage);
-  EXPECT_NE(listing.error().message.find("ruleset:1:24-28: Error: syntax error"), std::string::npos)
+  EXPECT_NE(listing.error().message.find("ruleset:1:30-30: Error: syntax error"), std::string::npos)
       << listing.error().message;
 }
 
