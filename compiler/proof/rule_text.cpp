@@ -12,7 +12,7 @@ namespace bulkhead::compiler::proof {
 namespace {
 
 constexpr std::size_t kMostElements = 6;
-constexpr Value kTcp = 6, kIcmp = 1, kIcmp6 = 58;
+constexpr Value kIcmp6 = 58;
 
 struct Typed {
   Selector selector;
