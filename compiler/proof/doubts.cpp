@@ -6,15 +6,13 @@
 #include <functional>
 #include <set>
 
+#include "compiler/proof/priorities.h"
 #include "compiler/proof/prove.h"
 #include "compiler/proof/reading.h"
 
 namespace bulkhead::compiler::proof {
 
 namespace {
-
-constexpr std::int32_t kDefragment = -400;  // NF_IP_PRI_CONNTRACK_DEFRAG
-constexpr std::int32_t kConntrack = -200;   // NF_IP_PRI_CONNTRACK
 
 // Every rule that a packet of a base chain can come to.
 void each_rule(const Ruleset& ruleset, Index chain, std::set<Index>& seen,

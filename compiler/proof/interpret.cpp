@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "compiler/proof/priorities.h"
 #include "compiler/proof/rule_machine.h"
 #include "compiler/proof/translation.h"
 
@@ -12,9 +13,6 @@ namespace bulkhead::compiler::proof {
 namespace {
 
 constexpr std::size_t kMostRuns = 4096;
-
-// Where conntrack looks a packet up (NF_IP_PRI_CONNTRACK). Before it no chain sees a state.
-constexpr std::int32_t kConntrack = -200;
 
 // One run from hook to hook: with one answer to every open question.
 class Way {

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 
+#include "compiler/proof/priorities.h"
 #include "compiler/proof/prove.h"
 
 namespace bulkhead::compiler::proof {
 
 namespace {
-
-// Where conntrack looks a packet up (NF_IP_PRI_CONNTRACK); chains before it see no state.
-constexpr std::int32_t kConntrack = -200;
 
 constexpr Hook kHooks[] = {Hook::Ingress, Hook::Prerouting,  Hook::Input, Hook::Forward,
                            Hook::Output,  Hook::Postrouting, Hook::Egress};

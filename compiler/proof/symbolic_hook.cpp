@@ -1,15 +1,13 @@
 // Base chains put together: priorities, connection tracking and translation between them.
 #include <algorithm>
 
+#include "compiler/proof/priorities.h"
 #include "compiler/proof/reading.h"
 #include "compiler/proof/symbolic.h"
 
 namespace bulkhead::compiler::proof {
 
 namespace {
-
-// Where conntrack looks a packet up (NF_IP_PRI_CONNTRACK); chains before it see no state.
-constexpr std::int32_t kConntrack = -200;
 
 Change change(Field field, std::optional<Value> value) {
   Change out;

@@ -4,12 +4,11 @@
 #include <map>
 #include <optional>
 
+#include "compiler/proof/priorities.h"
+
 namespace bulkhead::compiler::proof {
 
 namespace {
-
-// Where conntrack looks a packet up (NF_IP_PRI_CONNTRACK); chains before it see no state.
-constexpr std::int32_t kConntrack = -200;
 
 Change change(Field field, std::optional<Value> value) {
   Change out;
