@@ -156,8 +156,10 @@ class FaultRun {
                          });
     };
     return std::any_of(fault_.steps.begin(), fault_.steps.end(), [&](const FaultStep& step) {
+      const bool by_hand = step.kind == FaultStep::Kind::Run && !step.command.empty() &&
+                           step.command.front() == "nft";
       return step.kind == FaultStep::Kind::Change ||
-             (step.kind == FaultStep::Kind::Load && is_member(step.where));
+             ((step.kind == FaultStep::Kind::Load || by_hand) && is_member(step.where));
     });
   }
 
