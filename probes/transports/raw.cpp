@@ -6,6 +6,7 @@
 #include <netinet/icmp6.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "probes/transports/socket_dialer.h"
@@ -15,6 +16,8 @@ namespace bulkhead::probes {
 namespace {
 
 class RawDialer;
+
+constexpr std::size_t kPorts = 4;  // octets in front of the token
 
 // A pair of hosts is asked each protocol once at a time, so an error that the kernel hands to this
 // socket, by addresses and protocol, is of this try.
@@ -100,10 +103,12 @@ class RawAnswerer final : public Answerer {
 
 std::vector<std::uint8_t> raw_payload(const Expected& what) {
   const auto [from, sport, to, protocol] = what.tuple;
-  std::vector<std::uint8_t> out = {
-      static_cast<std::uint8_t>(sport >> 8), static_cast<std::uint8_t>(sport),
-      static_cast<std::uint8_t>(protocol >> 8), static_cast<std::uint8_t>(protocol)};
-  out.insert(out.end(), what.token.begin(), what.token.end());
+  std::vector<std::uint8_t> out(kPorts + what.token.size());
+  out[0] = static_cast<std::uint8_t>(sport >> 8);
+  out[1] = static_cast<std::uint8_t>(sport);
+  out[2] = static_cast<std::uint8_t>(protocol >> 8);
+  out[3] = static_cast<std::uint8_t>(protocol);
+  std::ranges::copy(what.token, out.begin() + kPorts);
   return out;
 }
 
@@ -116,13 +121,12 @@ std::unique_ptr<Answerer> make_raw_answerer(EventLoop&, ArrivalSink&) {
 }
 
 std::optional<Opening> read_raw_opening(Family, std::span<const std::uint8_t> segment) {
-  constexpr std::size_t kHeader = 4;
-  if (segment.size() < kHeader)
+  if (segment.size() < kPorts)
     return std::nullopt;
   Opening opening;
   opening.sport = read_u16(segment, 0);
   opening.port = read_u16(segment, 2);
-  opening.token = read_token(segment.subspan(kHeader));
+  opening.token = read_token(segment.subspan(kPorts));
   return opening;
 }
 

@@ -1,8 +1,8 @@
 // How long from the text of a site to its ruleset. The arguments are flows.
 #include <benchmark/benchmark.h>
+#include <malloc.h>
 
-#include <cstdio>
-#include <cstdlib>
+#include <climits>
 
 #include "compiler/compile.h"
 #include "compiler/ir.h"
@@ -80,4 +80,12 @@ BENCHMARK(emit)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
 }  // namespace
 }  // namespace bulkhead::bench
 
-BENCHMARK_MAIN();
+// A process compiles once; a loop does it many times. Between two turns malloc gives the memory of a
+// large site back to the kernel, which zeroes it again, and keeps that of a small one: the growth
+// would be that of page faults. So both keep it.
+int main(int argc, char** argv) {
+  mallopt(M_TRIM_THRESHOLD, INT_MAX);
+  mallopt(M_MMAP_THRESHOLD, INT_MAX);
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}
