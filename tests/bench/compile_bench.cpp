@@ -80,8 +80,8 @@ BENCHMARK(emit)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
 }  // namespace
 }  // namespace bulkhead::bench
 
-// A process compiles once; a loop does it many times. Between two turns malloc gives the memory of a
-// large site back to the kernel, which zeroes it again, and keeps that of a small one: the growth
+// A process compiles once; a loop does it many times. Between two turns malloc gives the memory of
+// a large site back to the kernel, which zeroes it again, and keeps that of a small one: the growth
 // would be that of page faults. So both keep it.
 int main(int argc, char** argv) {
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
