@@ -155,6 +155,7 @@ std::vector<Flow> parse_flow_csv(std::uint32_t file, const SourceMap& sources,
     flow.owner = row.cell("owner").text;
     flow.ticket = row.cell("ticket").text;
     flow.expires = row.expires();
+    flow.expires_at = row.cell("expires").at;
     const auto [first, added] = ids.try_emplace(flow.id, flow.at);
     if (!added && !flow.id.empty())
       diagnostics

@@ -102,6 +102,7 @@ struct Flow {
   std::string owner;
   std::string ticket;
   std::optional<Date> expires;  // last day on which it is in force
+  SourcePos expires_at;         // where that day is written
   std::string authority;        // tenant whose include wrote it; empty: the root file
   SourcePos at;
 };

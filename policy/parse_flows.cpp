@@ -194,6 +194,7 @@ void parse_flows(TomlTable& root, const ParsedFile& into) {
     flow.owner = table.text("owner");
     flow.ticket = table.text("ticket");
     flow.expires = table.date("expires");
+    flow.expires_at = table.at("expires");
     flow.authority = into.authority;
     table.finish();
     into.policy.flows.push_back(std::move(flow));

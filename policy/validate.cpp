@@ -23,7 +23,7 @@ std::vector<LiveFlow> live_flows(const Policy& policy, Selections& selections, D
   for (const Flow& flow : policy.flows) {
     if (is_expired(flow, as_of)) {
       diagnostics.warning(
-          "expired-flow", flow.at,
+          "expired-flow", flow.expires_at,
           fmt::format("flow {} expired on {} and counts as absent on {}", in_backticks(flow.id),
                       format_date(*flow.expires), format_date(as_of)));
       continue;
