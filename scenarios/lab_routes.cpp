@@ -43,6 +43,9 @@ class Router {
     prefix.base.family = family;
     return prefix;
   }
+  static Prefix alone(const Address& address) {
+    return {address, static_cast<std::uint8_t>(bits(address.family))};
+  }
   static std::optional<Address> address_in(const PlannedLink& link, Family family) {
     for (const auto& address : link.addresses)
       if (address.address.family == family)
@@ -88,9 +91,36 @@ class Router {
           node.routes.push_back({everything(family), gateway, link.interface, 0});
         have = true;
       }
-      if (many)
+      route_neighbours(node, link, 0);
+      if (many) {
+        route_neighbours(node, link, table);
         for (const auto& address : link.addresses)
           node.rules.push_back({address.address, table});
+      }
+    }
+  }
+
+  // What stands behind a neighbour is reached through that neighbour and not through the gateway:
+  // the path model has nobody between them.
+  void route_neighbours(PlannedNetns& node, const PlannedLink& link, std::uint32_t table) {
+    const auto add = [&](const Prefix& prefix, const PlannedLink& theirs) {
+      const auto next = address_in(theirs, prefix.family());
+      if (theirs.bridge == link.bridge && next && address_in(link, prefix.family()))
+        node.routes.push_back({prefix, next, link.interface, table});
+    };
+    for (const auto& [name, segment] : site_.policy.segments) {
+      if (!segment.behind)
+        continue;
+      const PlannedNetns* router = plan_.find("behind:" + name);
+      if (router != nullptr && router != &node)
+        for (const auto& prefix : segment.prefixes)
+          add(prefix, router->links.front());
+      for (const auto& placed : compiler::place_behind(segment, site_.policy, site_.inventory)) {
+        const PlannedNetns* host = plan_.find(placed.host);
+        for (const auto& nic : host->links)
+          if (host != &node && nic.interface == placed.nic)
+            add(alone(placed.address), nic);
+      }
     }
   }
 
@@ -125,6 +155,7 @@ class Router {
       if (next && done.insert(own.address.family).second)
         node.routes.push_back({everything(own.address.family), next, outer.interface, 0});
     }
+    route_neighbours(node, outer, 0);
   }
 
   [[nodiscard]] bool has_router(const policy::Segment& segment) const {
@@ -300,7 +331,6 @@ class Router {
           nic = &link;
       if (nic == nullptr)
         continue;
-      const Prefix alone{placed.address, static_cast<std::uint8_t>(bits(placed.address.family))};
       std::optional<Hop> hop;
       if (const PlannedLink* ours = on_bridge(node, nic->bridge)) {
         hop = Hop{ours->interface, nic};
@@ -308,7 +338,7 @@ class Router {
         const auto base = site_.policy.segments.find(bridge_segment(nic->bridge));
         hop = hop_to(node, base->second);
       }
-      add_via(node, alone, hop);
+      add_via(node, alone(placed.address), hop);
       for (const auto& prefix : segment.prefixes)
         if (prefix.contains(placed.address))
           add_via(node, prefix, hop);

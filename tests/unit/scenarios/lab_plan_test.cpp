@@ -175,6 +175,10 @@ TEST(LabPlan, HostsOfABehindSegmentAreReachedThroughARouter) {
   const std::string gateway = node_batch(*plan.find("fw-a"));
   EXPECT_THAT(gateway, HasSubstr("route add 10.244.0.0/16 via 10.0.0.254 dev e.10\n"));
   EXPECT_THAT(gateway, HasSubstr("route add 10.244.1.10/32 via 10.0.0.11 dev e.10\n"));
+  // Neighbours do not go through the gateway: it lets nothing back out of the leg it came in by.
+  EXPECT_THAT(node_batch(*plan.find("w1")),
+              HasSubstr("route add 10.244.0.0/16 via 10.0.0.254 dev eth0\n"));
+  EXPECT_THAT(node_batch(*router), HasSubstr("route add 10.244.1.10/32 via 10.0.0.11 dev outer\n"));
 }
 
 TEST_F(LabPlanTest, TheOutsideHasAnAddressOfItsOwnBehindTheLeg) {
