@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "compiler/ir.h"
+#include "compiler/proof/interface_numbers.h"
 #include "compiler/proof/rule_loads.h"
 #include "compiler/proof/rule_texts.h"
 #include "compiler/proof/ruleset_json.h"
@@ -31,7 +32,9 @@ bool is_listing(const std::string& text) {
 Result<Listing> named(const std::string& rules, Result<enforcement::NftListing> listed) {
   if (!listed)
     return fail(listed.error());
-  return Listing{rules, std::move(listed->json), std::move(listed->loads), std::move(listed->text)};
+  return Listing{
+      rules, std::move(listed->json),   std::move(listed->loads), std::move(listed->text),
+      false, std::move(listed->dormant)};
 }
 
 // Words of nft's language as far as names of interfaces go: a name in quotes or not, or a sign.
@@ -112,6 +115,7 @@ Result<Listing> list_text(const std::string& rules, const std::string& nft_text,
   auto listing = named(rules, enforcement::list_in_sandbox(nft_text, interfaces));
   if (!listing)
     return fail(listing.error().context("load " + rules));
+  listing->from_text = true;
   return listing;
 }
 
@@ -121,7 +125,7 @@ Result<Listing> list_file(const std::string& path, const std::vector<std::string
     return fail(text.error());
   const std::string rules = "file " + path;
   if (is_listing(*text))
-    return Listing{rules, std::move(*text), {}, {}};
+    return Listing{rules, std::move(*text), {}, {}, false};
   std::set<std::string> all(interfaces.begin(), interfaces.end());
   for (const std::string& name : interfaces_in(*text))
     all.insert(name);
@@ -129,6 +133,7 @@ Result<Listing> list_file(const std::string& path, const std::vector<std::string
       named(rules, enforcement::list_in_sandbox(*text, {all.begin(), all.end()}, {path, true}));
   if (!listing)
     return fail(listing.error().context("load " + rules));
+  listing->from_text = true;
   return listing;
 }
 
@@ -158,7 +163,7 @@ Result<Listing> list_host(const std::string& host, const std::string& destinatio
       enforcement::ssh_nft(command, destination, access.sudo ? "sudo -n " : "")->list_json();
   if (!json)
     return fail(json.error().context("list the rules of " + host));
-  return Listing{"live " + host, std::move(*json), {}, {}};
+  return Listing{"live " + host, std::move(*json), {}, {}, false};
 }
 
 Result<Listing> list_here(const std::string& rules, const std::string& netns_path) {
@@ -174,6 +179,9 @@ Result<proof::Ruleset> ruleset_of(const Listing& listing) {
     return fail(ruleset.error().context(listing.rules));
   if (!listing.loads.empty())
     proof::mark_unfaithful(*ruleset, listing.loads);
+  if (listing.from_text)
+    proof::doubt_interface_numbers(*ruleset);
+  proof::add_dormant_tables(*ruleset, listing.dormant);
   proof::add_rule_texts(*ruleset, listing.text);
   return ruleset;
 }

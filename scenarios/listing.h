@@ -19,6 +19,10 @@ struct Listing {
   // 1.0.6 leaves out of one (compiler/proof/rule_loads.h) cannot be seen to be missing.
   std::string loads;
   std::string text{};  // as nft lists it in its own language, of files: what reports quote
+  // Loaded here for the listing's sake: numbers of interfaces are those of another machine.
+  bool from_text = false;
+  // Tables with `flags dormant`, "ip old", which are not in the JSON: they do nothing.
+  std::vector<std::string> dormant{};
 };
 
 // Loads the text into a throw-away namespace that has these interfaces.

@@ -12,12 +12,9 @@ namespace bulkhead::compiler::proof {
 
 namespace {
 
-void add_ambiguous(const Ruleset& ruleset, Index a, Index b, EnforcerProof& out) {
-  const std::string text =
-      fmt::format("{} and {} have one priority, and their order changes the answer",
-                  chain_name(ruleset, a), chain_name(ruleset, b));
-  if (std::find(out.doubts.begin(), out.doubts.end(), text) == out.doubts.end())
-    out.doubts.push_back(text);
+void add_doubt(std::string doubt, EnforcerProof& out) {
+  if (std::find(out.doubts.begin(), out.doubts.end(), doubt) == out.doubts.end())
+    out.doubts.push_back(std::move(doubt));
 }
 
 bool has_vrfs(const Site& site, const EnforcerView& view) {
@@ -65,15 +62,20 @@ void decide(const Site& site, const EnforcerView& view, const Ruleset& ruleset,
   const Intent intent = intend(space, site, view);
   const Naming naming(&site, &view);
   for (const Passage passage : kPassages) {
+    const Diagram does = doing(rules, passage);
+    const Possible here = possible_for(space, ruleset, passage, does);
+    for (const Field field : here.taken_as_zero)
+      add_doubt(doubt_about(field), out);
     const Comparison comparison =
-        compare(space, endings, passage, possible(space, ruleset, passage), doing(rules, passage),
-                of(intent, passage));
+        compare(space, endings, passage, here.packets, does, of(intent, passage));
     out.parts.push_back({passage,
                          differences(space, comparison, ruleset, naming, limits.differences),
                          comparison.unknown_share, comparison.translated_share});
     for (const Station& station : stations(passage))
       for (const auto& [a, b] : rules.ambiguous_order(station.family, station.hook))
-        add_ambiguous(ruleset, a, b, out);
+        add_doubt(fmt::format("{} and {} have one priority, and their order changes the answer",
+                              chain_name(ruleset, a), chain_name(ruleset, b)),
+                  out);
   }
   std::vector<Differences*> passages;
   for (EnforcerProof::Part& part : out.parts)

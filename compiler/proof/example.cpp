@@ -181,14 +181,18 @@ std::optional<Example> example_of(const Diagrams& space, Diagram set, const Fami
   const Value sport =
       of(Field::SourcePort, is_query ? (v4 ? kIcmp4Types : kIcmp6Types)[0] : kClientPort);
   facts.sport = static_cast<std::uint16_t>(sport);
-  facts.dport = static_cast<std::uint16_t>(of(Field::DestinationPort, 1));
+  // Where a protocol has no ports, the bytes of a probe in their place hold its number.
+  const bool has_ports = facts.protocol == kTcp || facts.protocol == kUdp || is_query;
+  facts.dport =
+      static_cast<std::uint16_t>(of(Field::DestinationPort, has_ports ? 1 : facts.protocol));
   facts.icmp_type = static_cast<std::uint8_t>(sport >> 8);
   facts.icmp_code = static_cast<std::uint8_t>(sport);
   facts.tcp_flags = static_cast<std::uint8_t>(of(Field::QueuePair, 0x020000) >> 16);
   facts.hop_limit = static_cast<std::uint8_t>(of(Field::HopLimit, 64));
   facts.dscp = static_cast<std::uint8_t>(of(Field::Dscp, 0));
   const Value fragment = of(Field::Fragment, 0);
-  if ((fragment & (kFragmentOffset | kMoreFragments)) != 0)
+  // A fragment header may be there though nothing was cut (RFC 6946).
+  if ((fragment & (kFragmentOffset | kMoreFragments)) != 0 || of(Field::FragmentHeader, 0) == 1)
     facts.fragment = Fragment{static_cast<std::uint16_t>(fragment & kFragmentOffset),
                               (fragment & kMoreFragments) != 0};
   if (facts.protocol == kUdp && facts.dport == policy::kRocePort)

@@ -8,24 +8,11 @@
 
 #include "compiler/proof/box.h"
 #include "compiler/proof/intent.h"
+#include "compiler/proof/passage.h"
+#include "compiler/proof/possible.h"
 #include "compiler/proof/symbolic.h"
 
 namespace bulkhead::compiler::proof {
-
-// Which of an enforcer's three jobs; each a way through several hooks.
-enum class Passage : std::uint8_t { Input, Forward, Output };
-inline constexpr Passage kPassages[] = {Passage::Forward, Passage::Input, Passage::Output};
-[[nodiscard]] std::string_view to_string(Passage passage);
-[[nodiscard]] std::vector<Station> stations(Passage passage);
-
-// Packets as the kernel can show them to these rules: devices of that passage, states with their
-// direction, whole datagrams where connections are tracked.
-[[nodiscard]] Diagram possible(Diagrams& space, const Ruleset& ruleset, Passage passage);
-
-// A rule that asks for connections makes the kernel track those of its family, and so put fragments
-// together before any chain but the earliest sees them (kernel 6.18: nft_ct_get_init, nf_defrag at
-// priority -400).
-[[nodiscard]] bool tracks_connections(const Ruleset& ruleset, Family family);
 
 // All are sets of packets as they come in, before any translation.
 struct Comparison {
@@ -46,9 +33,9 @@ struct Comparison {
 // What the rules do to the packets of one passage; terminals are numbers of the Endings.
 [[nodiscard]] Diagram doing(Symbolic& rules, Passage passage);
 
-// `does` is doing(rules, passage), `wanted` the intent of that passage, `here` the possible
-// packets. A translated packet is held against the policy by its original source and its real
-// destination. May throw OutOfBudget.
+// `does` is doing(rules, passage), `wanted` the intent of that passage, `here` the packets of
+// possible_for(). A translated packet is held against the policy by its original source and its
+// real destination. May throw OutOfBudget.
 [[nodiscard]] Comparison compare(Diagrams& space, const Endings& endings, Passage passage,
                                  Diagram here, Diagram does, Diagram wanted);
 [[nodiscard]] Diagram of(const Intent& intent, Passage passage);

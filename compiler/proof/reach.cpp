@@ -64,10 +64,11 @@ class Reaching {
     if (family == TableFamily::Arp)
       return space_.equal(Field::Family, kArp);
     Diagram set = space_.equal(Field::Family, family == TableFamily::Ip ? kIpv4 : kIpv6);
-    if (hook == Hook::Forward || hook == Hook::Input)
-      return space_.intersect(
-          set,
-          possible(space_, ruleset_, hook == Hook::Forward ? Passage::Forward : Passage::Input));
+    if (hook == Hook::Forward)
+      return space_.intersect(set, space_.intersect(possible(space_, ruleset_, Passage::Forward),
+                                                    space_.equal(Field::LocalSocket, 0)));
+    if (hook == Hook::Input)
+      return space_.intersect(set, possible(space_, ruleset_, Passage::Input));
     const Diagram no_in = space_.equal(Field::InInterface, 0);
     const Diagram no_out = space_.equal(Field::OutInterface, 0);
     if (hook == Hook::Prerouting)

@@ -116,8 +116,8 @@ class Differ {
                                         [&](Terminal x, Terminal y) { return classify(x, y); });
     // What chains never see because conntrack puts it together first (fragments) is not compared
     // where only one side does so, but for this: a packet that passes now opens something.
-    const Diagram now = possible(space_, after_, passage);
-    const Diagram both = space_.intersect(now, possible(space_, before_, passage));
+    const Diagram now = possible_in("after", after_, passage, sorted);
+    const Diagram both = space_.intersect(now, possible_in("before", before_, passage, sorted));
     // Later packets of a connection are translated as its first one was.
     const Diagram first =
         space_.complement(space_.equal(Field::CtState, static_cast<Value>(CtState::Established)));
@@ -136,6 +136,14 @@ class Differ {
                        return comes_before(a.what, b.what);
                      });
     return out;
+  }
+
+  Diagram possible_in(std::string_view side, const Ruleset& ruleset, Passage passage,
+                      Diagram sorted) {
+    const Possible here = possible_for(space_, ruleset, passage, sorted);
+    for (const Field field : here.taken_as_zero)
+      add_doubt(side, doubt_about(field));
+    return here.packets;
   }
 
   // As a comparison with a policy would tell it.
@@ -184,13 +192,16 @@ class Differ {
 
   void ambiguous(std::string_view side, const Ruleset& ruleset, Symbolic& rules, Passage passage) {
     for (const Station& station : stations(passage))
-      for (const auto& [a, b] : rules.ambiguous_order(station.family, station.hook)) {
-        std::string text =
-            fmt::format("{}: {} and {} have one priority, and their order changes the answer", side,
-                        chain_name(ruleset, a), chain_name(ruleset, b));
-        if (std::find(out_.doubts.begin(), out_.doubts.end(), text) == out_.doubts.end())
-          out_.doubts.push_back(std::move(text));
-      }
+      for (const auto& [a, b] : rules.ambiguous_order(station.family, station.hook))
+        add_doubt(side, fmt::format("{} and {} have one priority, and their order changes the "
+                                    "answer",
+                                    chain_name(ruleset, a), chain_name(ruleset, b)));
+  }
+
+  void add_doubt(std::string_view side, const std::string& doubt) {
+    std::string text = fmt::format("{}: {}", side, doubt);
+    if (std::find(out_.doubts.begin(), out_.doubts.end(), text) == out_.doubts.end())
+      out_.doubts.push_back(std::move(text));
   }
 
   const Ruleset& before_;

@@ -225,4 +225,13 @@ Result<Ruleset> parse_written_ruleset(std::string_view nft_text) {
   return parse(read_written, nft_text);
 }
 
+void add_dormant_tables(Ruleset& ruleset, std::span<const std::string> names) {
+  for (const std::string& name : names) {
+    const std::size_t space = name.find(' ');
+    const auto family = value_of(kFamilies, std::string_view(name).substr(0, space));
+    if (family && space != std::string::npos)
+      ruleset.tables.push_back({*family, name.substr(space + 1), false, true});
+  }
+}
+
 }  // namespace bulkhead::compiler::proof

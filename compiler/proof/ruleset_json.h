@@ -15,6 +15,8 @@
 //     They are read as listed; mark_unfaithful() (rule_loads.h) finds them with the kernel's help.
 #pragma once
 
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "compiler/proof/ruleset.h"
@@ -27,5 +29,9 @@ namespace bulkhead::compiler::proof {
 // The same of a file that compiler/targets wrote, without nft (written_text.h). Rules have no
 // handles.
 [[nodiscard]] Result<Ruleset> parse_written_ruleset(std::string_view nft_text);
+
+// Adds tables that a listing leaves out because they are dormant ("ip old"): without their chains,
+// which do nothing.
+void add_dormant_tables(Ruleset& ruleset, std::span<const std::string> names);
 
 }  // namespace bulkhead::compiler::proof

@@ -46,11 +46,18 @@ Status enter_new_namespace(bool& in_user_namespace) {
           [&] { return write_file("/proc/self/gid_map", "0 " + std::to_string(group) + " 1"); });
 }
 
+// No file's author has an interface with so high a number. So a rule that names one by its number
+// (`iif 2`) does not find one of ours, whose name nft would list in its place.
+constexpr unsigned kFirstIndex = 0x40000000;
+
 // As taps: they need no kernel module that a machine with nf_tables may lack.
 Status make_interface(const std::string& name, std::vector<UniqueFd>& taps) {
   UniqueFd tap(::open("/dev/net/tun", O_RDWR | O_CLOEXEC));
   if (!tap)
     return fail_errno("open /dev/net/tun to make interface " + name, errno);
+  const unsigned index = kFirstIndex + static_cast<unsigned>(taps.size());
+  if (::ioctl(tap.get(), TUNSETIFINDEX, &index) != 0)
+    return fail_errno("number interface " + name, errno);
   ifreq request{};
   if (name.empty() || name.size() >= sizeof request.ifr_name)
     return fail(ErrorKind::Usage, "interface name " + name + " has no or too many characters");

@@ -11,8 +11,9 @@
 namespace bulkhead::enforcement {
 
 // `interfaces` are made in the namespace: rules that name one by its index (`iif eth0`) or hook to
-// one (netdev) load only where it exists. Nothing outside the namespace is touched, and nothing of
-// it is left.
+// one (netdev) load only where it exists, and are listed with that name. Their numbers are none
+// that a file may name: `iif 2` is listed as the number. Nothing outside the namespace is touched,
+// and nothing of it is left.
 //
 // Works with CAP_SYS_ADMIN, else in a user namespace, where the kernel refuses a large ruleset.
 // Never a shorter listing, but a usage error where the text is wrong (with nft's message and the

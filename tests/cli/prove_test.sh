@@ -47,6 +47,22 @@ said 'UNKNOWN'
 said 'by inet other f, rule 1: rt classid 7 drop'
 said '% of the forward header space, by the rules of UNKNOWN'
 
+# Nor which interface has a number on the machine that a file is for.
+cp rules/fw/nftables.nft number.nft
+echo 'table inet other {
+ chain f {
+  type filter hook forward priority 5; policy accept;
+  iif 2 drop
+ }
+}' >>number.nft
+expect 4 prove "$sites/two-tenants" --ruleset number.nft -v
+said 'by inet other f, rule 1: iif "2" drop'
+said 'only the machine knows that the rules are for'
+# A mark that no rule sets is taken as 0, and that is said.
+sed 's/iif 2 drop/ct mark 7 drop/' number.nft >mark.nft
+expect 4 prove "$sites/two-tenants" --ruleset mark.nft
+said 'DOUBT  rules ask for ct mark, which none of them sets'
+
 # A mistake in the text is the user's, with its place.
 printf 'table inet x {\n  nonsense\n}\n' >broken.nft
 expect 2 prove "$sites/two-tenants" --ruleset broken.nft

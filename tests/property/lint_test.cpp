@@ -34,6 +34,11 @@ Rules rules_of(const lint::Answer& answer, std::set<std::string_view> codes) {
   return out;
 }
 
+// A forwarded packet has no socket.
+bool is_shown(const Diagrams& space, Diagram can_be, const Packet& packet, Passage passage) {
+  return space.at(can_be, values_of(packet)) != 0 && (passage != Passage::Forward || !packet.uid);
+}
+
 RC_GTEST_PROP(Lint, NoPacketIsTakenByARuleThatNeverMatches, (bool with_nat)) {
   const Ruleset ruleset = any_ruleset(with_nat);
   const Rules dead = rules_of(lint::lint(ruleset), {"shadowed", "never-matches"});
@@ -43,7 +48,7 @@ RC_GTEST_PROP(Lint, NoPacketIsTakenByARuleThatNeverMatches, (bool with_nat)) {
   for (int i = 0; i < kPackets; ++i) {
     const Packet packet = any_packet(with_nat);
     // Packets by chance are also such as no kernel shows: without a device, new replies.
-    if (space.at(can_be, values_of(packet)) == 0)
+    if (!is_shown(space, can_be, packet, passage))
       continue;
     for (const Run& run : interpret(ruleset, packet, way_of(packet, passage)).runs)
       for (const Step& step : run.steps)
@@ -62,7 +67,7 @@ RC_GTEST_PROP(Lint, PacketsDoNotMissARuleWithoutEffect, ()) {
     rules.erase(rules.begin() + static_cast<std::ptrdiff_t>(rule));
     for (int i = 0; i < kPackets; ++i) {
       const Packet packet = any_packet(false);
-      if (space.at(can_be, values_of(packet)) == 0)
+      if (!is_shown(space, can_be, packet, passage))
         continue;
       const auto way = way_of(packet, passage);
       RC_ASSERT(interpret(ruleset, packet, way).outcome == interpret(without, packet, way).outcome);

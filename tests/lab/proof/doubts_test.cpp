@@ -66,6 +66,9 @@ std::vector<Beside> all_beside() {
       {"no hops left", ip("prerouting priority -150", "ip ttl set 0")},
       {"another protocol", ip("postrouting priority 150", "ip protocol set 132")},
       {"another length", ip("postrouting priority 150", "ip length set 5")},
+      {"a mark that nobody sets", inet("forward priority -10", "meta mark 7 drop")},
+      {"a connection mark that nobody sets", inet("forward priority -10", "ct mark 7 drop")},
+      {"a zone that nobody sets", inet("forward priority -10", "ct zone 7 drop")},
       {"arp stopped", "table arp z {\n" + chain("input priority 0", "policy drop;") + "}"},
       {"frames stopped",
        "table bridge z {\n" + chain("prerouting priority 0", "ip daddr 10.3.0.0/24 drop") + "}"},
@@ -96,6 +99,9 @@ TEST(Doubts, WhatDoesNoHarmIsEqual) {
        {"table inet z {\n" + chain("forward priority 10", "ip dscp set ef") + "}",
         "table inet z {\n" + chain("prerouting priority -450", "counter") + "}",
         "table inet z {\n" + chain("prerouting priority -150", "meta mark set 7") + "}",
+        "table inet z {\n" + chain("forward priority -10", "meta skuid 0 drop") + "}",
+        "table inet z {\n" + chain("prerouting priority -150", "meta mark set 7 ct mark set 7") +
+            "}\ntable inet y {\n" + chain("forward priority -10", "meta mark 8 drop") + "}",
         "table arp z {\n" + chain("input priority 0", "counter") + "}"}) {
     const EnforcerProof proof = prove(site, view, ours + table + "\n");
     EXPECT_TRUE(proof.holds()) << table << (proof.doubts.empty() ? "" : proof.doubts.front());

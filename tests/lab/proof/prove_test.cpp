@@ -41,9 +41,10 @@ std::vector<Told> prove(const compiler::Site& site, const compiler::EnforcerView
   const Naming naming(&site);
   std::vector<Told> out;
   for (const Passage passage : kPassages) {
+    const Diagram does = doing(symbolic, passage);
     const Comparison comparison =
-        compare(space, endings, passage, possible(space, *ruleset, passage),
-                doing(symbolic, passage), of(intent, passage));
+        compare(space, endings, passage, possible_for(space, *ruleset, passage, does).packets, does,
+                of(intent, passage));
     const Differences found = differences(space, comparison, *ruleset, naming, 6);
     for (const Finding& finding : found.findings)
       for (const Difference& difference : finding.differences)
