@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/proof/strands.h"
+
 namespace bulkhead::compiler::proof {
 
 namespace {
@@ -47,19 +49,25 @@ Deciders::Parts Deciders::split(Diagram set, Of of, std::size_t limit) {
   for (const Terminal terminal : space_.terminals(inside))
     if (terminal != 0)
       numbers.try_emplace(decider(endings_.at(terminal - 1), of), 0);
+  // Those behind the limit are one before they are told apart: a set for each of 10,000 rules would
+  // walk all of them each time.
+  const auto rest = static_cast<Terminal>(limit + 1);
   Terminal next = 1;
   for (auto& [rule, number] : numbers)
-    number = next++;
+    number = std::min(next++, rest);
   const Diagram by_rule = space_.relabel(
       inside, [&](Terminal t) { return t == 0 ? 0 : numbers.at(decider(endings_.at(t - 1), of)); });
+  std::map<Terminal, Diagram> packets;
+  for (const auto& [number, part] : proof::parts(space_, by_rule))
+    packets[number] = part;
   Parts out;
   for (const auto& [rule, number] : numbers) {
-    if (out.list.size() < limit)
-      out.list.push_back({rule, space_.where(by_rule, number)});
+    if (number < rest)
+      out.list.push_back({rule, packets[number]});
     else
       ++out.rest_rules;
   }
-  out.rest = space_.where(by_rule, [&](Terminal t) { return t > limit; });
+  out.rest = packets[rest];
   return out;
 }
 
