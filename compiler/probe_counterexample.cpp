@@ -22,20 +22,25 @@ EndId end_id(const ProbeEnd& end, std::vector<ProbeEnd>& ends) {
   return static_cast<EndId>(ends.size() - 1);
 }
 
-bool covers(const policy::Piece& piece, Transport transport, std::uint16_t port) {
+const policy::Piece* deciding(const policy::Cell& cell, Transport transport, std::uint16_t port) {
+  if (transport == Transport::Raw)
+    return protocol_piece(&cell, static_cast<std::uint8_t>(port));
   const policy::Kind kind = transport == Transport::Tcp   ? policy::Kind::Tcp
                             : transport == Transport::Udp ? policy::Kind::Udp
                                                           : policy::Kind::Icmp;
-  return piece.key.kind == kind && piece.ports.contains(port);
+  const auto found =
+      std::find_if(cell.pieces.begin(), cell.pieces.end(), [&](const policy::Piece& piece) {
+        return piece.key.kind == kind && piece.ports.contains(port);
+      });
+  return found == cell.pieces.end() ? nullptr : &*found;
 }
 
 // As the plan of the whole site would: the flows that decide, "inside" or "default".
 std::string rule_of(const policy::Cell* cell, const Shot& shot) {
   if (cell == nullptr)
     return std::string(policy::kRuleDefault);
-  for (const policy::Piece& piece : cell->pieces)
-    if (covers(piece, shot.transport, shot.port))
-      return fmt::format("{}", fmt::join(piece.rules, ","));
+  if (const policy::Piece* piece = deciding(*cell, shot.transport, shot.port))
+    return fmt::format("{}", fmt::join(piece->rules, ","));
   return std::string(cell->everything ? policy::kRuleInside : policy::kRuleDefault);
 }
 
@@ -59,7 +64,8 @@ std::size_t add_counterexamples(const Site& site, const EnforcerView& view,
       shot.transport = probe->first;
       shot.port = probe->second;
       // A source port that is not the usual one is what the difference is about.
-      if (shot.transport != Transport::Icmp && difference.example.facts.sport != proof::kClientPort)
+      if ((shot.transport == Transport::Tcp || shot.transport == Transport::Udp) &&
+          difference.example.facts.sport != proof::kClientPort)
         shot.sport = difference.example.facts.sport;
       if (shot.transport == Transport::Udp)
         shot.size = kSmallPayload;

@@ -30,12 +30,6 @@ constexpr std::uint8_t kCanaryProtocols[] = {IPPROTO_SCTP, IPPROTO_GRE, IPPROTO_
 constexpr std::uint8_t kExtensionHeaders[] = {IPPROTO_ROUTING, IPPROTO_FRAGMENT, IPPROTO_AH,
                                               IPPROTO_NONE, IPPROTO_DSTOPTS};
 
-bool can_be_sent(std::uint8_t protocol, Family family) {
-  return family == Family::V4 ||
-         std::find(std::begin(kExtensionHeaders), std::end(kExtensionHeaders), protocol) ==
-             std::end(kExtensionHeaders);
-}
-
 std::string join(const std::vector<std::string>& ids) {
   std::string text;
   for (const std::string& id : ids)
@@ -116,18 +110,6 @@ bool is_named(const policy::Matrix& matrix, Kind kind) {
   });
 }
 
-// Whoever decides of our packet of `protocol`; null: nobody says. Where a header of SCTP has its
-// destination port that packet has the protocol's number.
-const Piece* protocol_piece(const Cell* cell, std::uint8_t protocol) {
-  if (!cell)
-    return nullptr;
-  const auto found = std::find_if(cell->pieces.begin(), cell->pieces.end(), [&](const Piece& p) {
-    return (p.key.kind == Kind::Ip && p.key.protocol == protocol && !p.key.group) ||
-           (p.key.kind == Kind::Sctp && protocol == IPPROTO_SCTP && p.ports.contains(protocol));
-  });
-  return found == cell->pieces.end() ? nullptr : &*found;
-}
-
 // Without ports connection tracking takes what goes back to an allowed protocol for its reply.
 bool is_reply(const Shot& shot, const Cell* back) {
   if (shot.transport != Transport::Raw || shot.expect == Expect::Allow)
@@ -168,6 +150,24 @@ bool exists_in(Family family, const Piece& piece) {
 }
 
 }  // namespace
+
+bool can_be_sent(std::uint8_t protocol, Family family) {
+  return family == Family::V4 ||
+         std::find(std::begin(kExtensionHeaders), std::end(kExtensionHeaders), protocol) ==
+             std::end(kExtensionHeaders);
+}
+
+// Whoever decides of our packet of `protocol`; null: nobody says. Where a header of SCTP has its
+// destination port that packet has the protocol's number.
+const Piece* protocol_piece(const Cell* cell, std::uint8_t protocol) {
+  if (!cell)
+    return nullptr;
+  const auto found = std::find_if(cell->pieces.begin(), cell->pieces.end(), [&](const Piece& p) {
+    return (p.key.kind == Kind::Ip && p.key.protocol == protocol && !p.key.group) ||
+           (p.key.kind == Kind::Sctp && protocol == IPPROTO_SCTP && p.ports.contains(protocol));
+  });
+  return found == cell->pieces.end() ? nullptr : &*found;
+}
 
 TrafficMaker::TrafficMaker(const policy::Matrix& matrix, std::vector<std::uint16_t> canary_ports)
     : canary_ports_(std::move(canary_ports)) {

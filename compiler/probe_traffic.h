@@ -25,6 +25,11 @@ struct Shot {
   auto operator<=>(const Shot&) const = default;
 };
 
+// Whether a host can send the token behind that protocol's number, with no header of its own.
+[[nodiscard]] bool can_be_sent(std::uint8_t protocol, Family family);
+// What the cell says of such packets; null: nothing.
+[[nodiscard]] const policy::Piece* protocol_piece(const policy::Cell* cell, std::uint8_t protocol);
+
 struct CellTraffic {
   // What no flow speaks of and every such cell is asked; owned by the maker; null: nothing.
   const std::vector<Shot>* by_default = nullptr;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/probe_traffic.h"
 #include "compiler/representatives.h"
 #include "policy/traffic.h"
 
@@ -20,12 +21,18 @@ std::optional<std::pair<compiler::Transport, std::uint16_t>> probe_of(const Exam
     return std::pair(compiler::Transport::Tcp, facts.dport);
   if (facts.protocol == kUdp && facts.dport != policy::kRocePort)
     return std::pair(compiler::Transport::Udp, facts.dport);
-  if (facts.protocol != (v4 ? kIcmp : kIcmp6) || facts.icmp_code != 0)
+  if (facts.protocol == (v4 ? kIcmp : kIcmp6)) {
+    const policy::IcmpQuery& echo = policy::kIcmpQueries[0];
+    const bool is_echo =
+        facts.icmp_code == 0 && facts.icmp_type == *(v4 ? echo.v4_type : echo.v6_type);
+    return is_echo ? std::optional(std::pair(compiler::Transport::Icmp, std::uint16_t{0}))
+                   : std::nullopt;
+  }
+  // Where other protocols have ports, ours has a number of its own choice, and the protocol.
+  if (facts.protocol == kUdp || facts.sport != kClientPort || facts.dport != facts.protocol ||
+      !can_be_sent(facts.protocol, facts.from.family))
     return std::nullopt;
-  const policy::IcmpQuery& echo = policy::kIcmpQueries[0];
-  if (facts.icmp_type == *(v4 ? echo.v4_type : echo.v6_type))
-    return std::pair(compiler::Transport::Icmp, std::uint16_t{0});
-  return std::nullopt;
+  return std::pair(compiler::Transport::Raw, std::uint16_t{facts.protocol});
 }
 
 Senders::Senders(const Site& site, const EnforcerView& view) {
@@ -67,7 +74,7 @@ std::string Senders::why_not(const Example& example, const std::string& others) 
   if (facts.protocol == kTcp && facts.tcp_flags != kSyn)
     return "a socket begins with a SYN alone";
   if (!probe_of(example))
-    return "bulkhead sends TCP, UDP and ICMP echo only";
+    return "bulkhead sends TCP, UDP, ICMP echo, and other protocols without a header of theirs";
   const auto found = ends(example);
   if (!found) {
     if (!ends_.contains(facts.from))

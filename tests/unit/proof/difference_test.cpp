@@ -8,6 +8,7 @@
 #include "compiler/proof/deciders.h"
 #include "compiler/proof/naming_words.h"
 #include "compiler/proof/rule_texts.h"
+#include "compiler/proof/senders.h"
 
 namespace bulkhead::compiler::proof {
 namespace {
@@ -114,9 +115,11 @@ Differences told(const Ruleset& ruleset) {
   Endings endings;
   Symbolic rules(space, endings, ruleset);
   const Intent intent = intend(space, site, view);
+  const Diagram does = doing(rules, Passage::Forward);
   const Comparison comparison =
-      compare(space, endings, Passage::Forward, possible(space, ruleset, Passage::Forward),
-              doing(rules, Passage::Forward), of(intent, Passage::Forward));
+      compare(space, endings, Passage::Forward,
+              possible_for(space, ruleset, Passage::Forward, does).packets, does,
+              of(intent, Passage::Forward));
   Differences out = differences(space, comparison, ruleset, Naming(&site, &view), 16);
   Differences* passages[] = {&out};
   say_whether_harmless(passages);
@@ -149,6 +152,19 @@ TEST(Findings, AnOpenFirewallIsToldByWhomItConcerns) {
   EXPECT_THAT(first.differences.front().not_sendable, IsEmpty());
   EXPECT_THAT(nevers, Contains(HasSubstr("never N1 (")));
   EXPECT_THAT(open.findings.back().differences.front().not_sendable, Not(IsEmpty()));
+}
+
+// A protocol without ports goes as a bare packet, with its number where others have a port.
+TEST(Findings, ProtocolsWithoutPortsAreSentRaw) {
+  Example example;
+  example.facts.from = *Address::parse("10.1.0.11");
+  example.facts.to = *Address::parse("10.3.0.11");
+  example.facts.protocol = 47;
+  example.facts.sport = kClientPort;
+  example.facts.dport = 47;
+  EXPECT_EQ(probe_of(example), std::pair(compiler::Transport::Raw, std::uint16_t{47}));
+  example.facts.dport = 80;  // a packet that has bytes of its own there
+  EXPECT_EQ(probe_of(example), std::nullopt);
 }
 
 TEST(Findings, WhatIsStoppedIsNamedByItsFlow) {
