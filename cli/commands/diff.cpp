@@ -152,10 +152,8 @@ Result<int> run(const Settings& settings) {
   const auto report = Comparer(settings, sides).run();
   if (!report)
     return fail(report.error());
-  const std::string text = settings.format == "json"    ? diff_json(*report)
-                           : settings.format == "junit" ? diff_junit(*report)
-                                                        : diff_text(*report, view_of(settings));
-  if (Status written = answer(settings, text); !written)
+  const Renderings<DiffReport> renderings{diff_text, diff_json, diff_junit};
+  if (Status written = answer(settings, *report, renderings); !written)
     return fail(written.error());
   return report->exit_code;
 }

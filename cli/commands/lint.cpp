@@ -83,10 +83,8 @@ Result<int> run(const Settings& settings) {
     report.rulesets.push_back(std::move(one));
   }
   progress.clear();
-  const std::string text = settings.format == "json"    ? lint_json(report)
-                           : settings.format == "junit" ? lint_junit(report)
-                                                        : lint_text(report, view_of(settings));
-  if (Status written = answer(settings, text); !written)
+  const Renderings<LintReport> renderings{lint_text, lint_json, lint_junit};
+  if (Status written = answer(settings, report, renderings); !written)
     return fail(written.error());
   return lint_exit(report);
 }

@@ -57,10 +57,9 @@ Result<int> run(const Settings& settings) {
     return fail(proofs.error());
   if (Status written = write_probes(*site, *proofs, settings); !written)
     return fail(written.error());
-  const std::string text = settings.format == "json"    ? proof_json(*proofs)
-                           : settings.format == "junit" ? proof_junit(*proofs)
-                                                        : proof_text(*proofs, view_of(settings));
-  if (Status written = answer(settings, text); !written)
+  const Renderings<std::vector<scenarios::EnforcerProof>> renderings{proof_text, proof_json,
+                                                                     proof_junit};
+  if (Status written = answer(settings, *proofs, renderings); !written)
     return fail(written.error());
   return proof_exit(*proofs);
 }

@@ -98,10 +98,8 @@ Result<int> run(const Settings& settings) {
     return fail(ErrorKind::Usage,
                 "no packet is so: the addresses are of different families, or the interfaces "
                 "are not those of this hook");
-  const std::string text = settings.format == "json"    ? query_json(report)
-                           : settings.format == "junit" ? query_junit(report)
-                                                        : query_text(report, view_of(settings));
-  if (Status written = answer(settings, text); !written)
+  const Renderings<QueryReport> renderings{query_text, query_json, query_junit};
+  if (Status written = answer(settings, report, renderings); !written)
     return fail(written.error());
   return query_exit(report);
 }

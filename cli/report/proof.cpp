@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "cli/report/packet_json.h"
 #include "cli/report/xml.h"
 #include "cli/support/exit_code.h"
 #include "cli/support/terminal.h"
@@ -182,7 +183,9 @@ std::string late_text(const proof::Finding& finding, const View& view) {
   const auto& way = finding.differences[0].rules;
   const bool decided =
       finding.effect == proof::Effect::Opens || finding.effect == proof::Effect::Closes;
-  std::string by = "by " + (decided && !way.empty() ? way.back() : finding.causes.front());
+  // The way of a packet that is not quite one of them says nothing of them.
+  const bool is_told = decided && !way.empty() && finding.differences[0].example.is_exact;
+  std::string by = "by " + (is_told ? way.back() : finding.causes.front());
   if (const std::size_t rules = finding.causes.size() + finding.more_causes; rules > 1)
     by += fmt::format(" and {} more rule{}", rules - 1, rules == 2 ? "" : "s");
   const std::size_t more = finding.differences.size() - 1 + (finding.complete ? 0 : 1);
@@ -310,40 +313,17 @@ std::string enforcer_text(const EnforcerProof& proven, const View& view) {
   return out;
 }
 
-nlohmann::ordered_json difference_json(const proof::Difference& difference) {
-  const proof::NamedBox& box = difference.box;
-  nlohmann::ordered_json families = nlohmann::ordered_json::array();
-  for (const Family family : difference.families)
-    families.push_back(to_string(family));
-  const proof::Example& example = difference.example;
-  nlohmann::ordered_json packet{{"in", example.in},
-                                {"out", example.out},
-                                {"from", example.facts.from.str()},
-                                {"to", example.facts.to.str()},
-                                {"protocol", example.facts.protocol},
-                                {"sport", example.facts.sport},
-                                {"dport", example.facts.dport},
-                                {"text", printable(proof::to_string(example))},
-                                {"exact", example.is_exact}};
-  return {{"families", std::move(families)},
-          {"from", printable(box.from)},
-          {"to", printable(box.to)},
-          {"traffic", printable(box.traffic)},
-          {"state", box.state},
-          {"interfaces", printable(box.interfaces)},
-          {"others", printable(box.others)},
-          {"nevers", difference.policy.nevers},
-          {"denied_by", difference.policy.denied},
-          {"allowed_by", difference.policy.allowed},
-          {"example", std::move(packet)},
-          {"not_sendable", printable(difference.not_sendable)},
-          {"rules", difference.rules}};
+nlohmann::ordered_json told_json(const proof::Difference& difference) {
+  nlohmann::ordered_json out = difference_json(difference);
+  out["not_sendable"] = printable(difference.not_sendable);
+  out["rules"] = difference.rules;
+  return out;
 }
 
 nlohmann::ordered_json finding_json(const proof::Finding& finding) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const proof::Difference& difference : finding.differences)
-    list.push_back(difference_json(difference));
+    list.push_back(told_json(difference));
   return {{"effect", proof::to_string(finding.effect)},
           {"passage", proof::to_string(finding.passage)},
           {"subject", proof::to_string(finding.subject)},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/report/packet_json.h"
 #include "cli/report/xml.h"
 #include "cli/support/exit_code.h"
 #include "cli/support/terminal.h"
@@ -153,18 +154,8 @@ std::string one_text(const One& one, const View& view) {
 
 nlohmann::ordered_json portion_json(const proof::Portion& portion) {
   nlohmann::ordered_json parts = nlohmann::ordered_json::array();
-  for (const proof::NamedPart& part : portion.parts) {
-    nlohmann::ordered_json families = nlohmann::ordered_json::array();
-    for (const Family family : part.families)
-      families.push_back(to_string(family));
-    parts.push_back({{"families", std::move(families)},
-                     {"from", printable(part.box.from)},
-                     {"to", printable(part.box.to)},
-                     {"traffic", printable(part.box.traffic)},
-                     {"state", part.box.state},
-                     {"interfaces", printable(part.box.interfaces)},
-                     {"others", printable(part.box.others)}});
-  }
+  for (const proof::NamedPart& part : portion.parts)
+    parts.push_back(words_json(part.families, part.box));
   return {{"all", portion.is_all},
           {"share", static_cast<double>(portion.share)},
           {"parts", std::move(parts)},

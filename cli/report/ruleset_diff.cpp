@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/report/packet_json.h"
 #include "cli/report/xml.h"
 #include "cli/support/exit_code.h"
 #include "cli/support/terminal.h"
@@ -89,6 +90,10 @@ std::string change_text(const std::string& enforcer, const proof::RulesetChange&
     const proof::Difference& one = finding.differences[i];
     out += fmt::format("      {}\n        for example {}\n", one_line(finding, one),
                        printable(proof::to_string(one.example)));
+    if (!one.example.is_exact) {  // its way says nothing of the packets it stands for
+      out += fmt::format("        after   {}\n", printable(finding.causes.front()));
+      continue;
+    }
     out += way_text("before", change.rules_before[i], view);
     out += way_text("after", one.rules, view);
   }
@@ -122,40 +127,14 @@ std::string part_text(const Part& part, const View& view) {
   return out;
 }
 
-nlohmann::ordered_json difference_json(const proof::Difference& one,
-                                       const std::vector<std::string>& rules_before) {
-  const proof::Example& example = one.example;
-  nlohmann::ordered_json families = nlohmann::ordered_json::array();
-  for (const Family family : one.families)
-    families.push_back(to_string(family));
-  return {{"families", std::move(families)},
-          {"from", printable(one.box.from)},
-          {"to", printable(one.box.to)},
-          {"traffic", printable(one.box.traffic)},
-          {"state", one.box.state},
-          {"interfaces", printable(one.box.interfaces)},
-          {"others", printable(one.box.others)},
-          {"nevers", one.policy.nevers},
-          {"denied_by", one.policy.denied},
-          {"allowed_by", one.policy.allowed},
-          {"example",
-           {{"in", example.in},
-            {"out", example.out},
-            {"from", example.facts.from.str()},
-            {"to", example.facts.to.str()},
-            {"protocol", example.facts.protocol},
-            {"sport", example.facts.sport},
-            {"dport", example.facts.dport},
-            {"text", printable(proof::to_string(example))},
-            {"exact", example.is_exact}}},
-          {"rules_before", rules_before},
-          {"rules_after", one.rules}};
-}
-
 nlohmann::ordered_json change_json(const proof::RulesetChange& change) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (std::size_t i = 0; i < change.what.differences.size(); ++i)
-    list.push_back(difference_json(change.what.differences[i], change.rules_before[i]));
+  for (std::size_t i = 0; i < change.what.differences.size(); ++i) {
+    nlohmann::ordered_json one = difference_json(change.what.differences[i]);
+    one["rules_before"] = change.rules_before[i];
+    one["rules_after"] = change.what.differences[i].rules;
+    list.push_back(std::move(one));
+  }
   return {{"change", proof::to_string(change.kind)},
           {"passage", proof::to_string(change.what.passage)},
           {"subject", proof::to_string(change.what.subject)},

@@ -33,6 +33,13 @@ bool is_none(const Change& change) {
 
 }  // namespace
 
+Change change(Field field, std::optional<Value> value) {
+  Change out;
+  out.field = field;
+  out.value = value;
+  return out;
+}
+
 Changes after(const Changes& first, const Changes& then) {
   Changes out = first;
   for (const Change& change : then) {

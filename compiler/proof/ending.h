@@ -45,6 +45,8 @@ struct Change {
   RuleRef by;
   auto operator<=>(const Change&) const = default;
 };
+// To that value, or to one that is not known; by no rule.
+[[nodiscard]] Change change(Field field, std::optional<Value> value);
 using Changes = std::vector<Change>;  // by field, each once; all at the same time
 // First one, then the other.
 [[nodiscard]] Changes after(const Changes& first, const Changes& then);

@@ -9,13 +9,6 @@ namespace bulkhead::compiler::proof {
 
 namespace {
 
-Change change(Field field, std::optional<Value> value) {
-  Change out;
-  out.field = field;
-  out.value = value;
-  return out;
-}
-
 constexpr Value kInvalid = static_cast<Value>(CtState::Invalid);
 
 bool is_translated(const Way& way) {

@@ -10,13 +10,6 @@ namespace bulkhead::compiler::proof {
 
 namespace {
 
-Change change(Field field, std::optional<Value> value) {
-  Change out;
-  out.field = field;
-  out.value = value;
-  return out;
-}
-
 bool is_translated(const Way& way) {
   return std::any_of(way.changes.begin(), way.changes.end(), [](const Change& made) {
     return made.field == Field::CtReplySource4 && made.by.chain != kNone;
