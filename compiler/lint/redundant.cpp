@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "compiler/lint/checks.h"
 
@@ -45,6 +46,14 @@ bool writes(const Rule& rule) {
   });
 }
 
+// Of such rules there may be many, and people write them so that somebody can read them.
+bool is_drop(const Rule& rule) {
+  const auto* decide =
+      rule.statements.empty() ? nullptr : std::get_if<Decide>(&rule.statements.back());
+  return decide != nullptr &&
+         (decide->verdict.kind == VerdictKind::Drop || decide->verdict.kind == VerdictKind::Reject);
+}
+
 bool is_for_everything(const Rule& rule) {
   return std::none_of(rule.statements.begin(), rule.statements.end(),
                       [](const Statement& what) { return !std::holds_alternative<Decide>(what); });
@@ -75,12 +84,23 @@ class Redundant {
   }
 
   void tell() {
-    std::reverse(redundant_.begin(), redundant_.end());
-    for (const RuleRef& ref : redundant_)
-      add_rule(context_, out_, "no-effect", Severity::Warning, ref,
-               "without it every packet comes to the same end: what follows does the same with all "
-               "that it matches",
-               "take it out, or find out what it was meant to do");
+    std::sort(redundant_.begin(), redundant_.end());
+    std::map<Index, std::vector<Index>> drops;
+    for (const RuleRef& ref : redundant_) {
+      if (is_drop(context_.ruleset.chains[ref.chain].rules[ref.rule]))
+        drops[ref.chain].push_back(ref.rule);
+      else
+        add_rule(context_, out_, "no-effect", Severity::Warning, ref,
+                 "without it every packet comes to the same end: what follows does the same with "
+                 "all that it matches",
+                 "take it out, or find out what it was meant to do");
+    }
+    for (const auto& [chain, rules] : drops)
+      add_rule(context_, out_, "no-effect", Severity::Note, {chain, rules.front()},
+               fmt::format("what {} drop{} would be dropped without {}, too",
+                           rules_words(context_.ruleset.chains[chain], rules),
+                           rules.size() == 1 ? "s" : "", rules.size() == 1 ? "it" : "them"),
+               "nothing, where they are for readers; count them, and they are of use");
   }
 
  private:
