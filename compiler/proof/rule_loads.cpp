@@ -79,6 +79,14 @@ class Fields {
         return false;
     return true;
   }
+  // Fields that one load compares, each of which is to be unequal by itself.
+  [[nodiscard]] std::size_t unequal_within(const Place& place) const {
+    return static_cast<std::size_t>(
+        std::count_if(unequal_.begin(), unequal_.end(), [&](const Place& field) {
+          return field.base == place.base && field.offset >= place.offset &&
+                 field.offset + field.bits <= place.offset + place.bits;
+        }));
+  }
 
  private:
   void add(const Operand& operand) {
@@ -102,6 +110,8 @@ class Fields {
     add(match.key);
     if (match.implied)
       implied_.push_back(match.key[0].selector);
+    if (match.negated && match.set == kNone)
+      unequal_.push_back(places_.back());
   }
   void add(const VerdictMap& map) { add(map.key); }
   void add(const Assign& assign) {
@@ -124,7 +134,7 @@ class Fields {
   void add(const Other&) {}
 
   std::vector<Selector> selectors_, implied_;
-  std::vector<Place> places_;
+  std::vector<Place> places_, unequal_;
   bool unmodelled_ = false;
 };
 
@@ -178,6 +188,10 @@ std::string difference(const Fields& fields, TableFamily family,
       loads_protocol |= is_protocol4;
       if (!is_protocol4 && !fields.covers(place))
         return "bytes of the packet that nft does not list";
+      // `tcp sport != 5 tcp dport != 80`: nft 1.0.6 joins neighbouring fields into one comparison,
+      // which holds where either differs, and lists the two.
+      if (fields.unequal_within(place) > 1)
+        return "two fields that are to be unequal as one, so that one of them is enough";
       continue;
     }
     const auto key = static_cast<std::uint32_t>(number_of(parts[1]));

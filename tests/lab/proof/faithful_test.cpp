@@ -41,6 +41,10 @@ const Case kCases[] = {
     {"inet", "tcp flags & (syn|ack) == syn ip6 saddr fe80::/10 reject with icmpv6 no-route", true},
     {"inet", "ip dscp set cs1", false},  // loads the bytes that it writes back; decides nothing
     {"inet", "vlan id 5 ip saddr 10.0.0.1 accept", true},
+    {"inet", "tcp sport != 5 tcp dport != 80 drop", false},  // either is enough, when loaded
+    {"inet", "tcp sport 5 tcp dport != 80 drop", true},
+    {"inet", "ip saddr != 10.0.0.1 ip daddr != 10.0.0.2 drop", true},
+    {"bridge", "ether saddr != 02:00:00:00:00:0b ether type != ip6 drop", false},
     {"bridge", "ip saddr 10.0.0.1 tcp dport 22 accept", true},
     {"bridge", "ether type ip ip saddr 10.0.0.1 accept", false},
 };
