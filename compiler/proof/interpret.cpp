@@ -69,9 +69,12 @@ class Way {
   Flow pass(const Station& station) {
     journey_.hook = station.hook;
     const bool before_routing = hook() == Hook::Ingress || hook() == Hook::Prerouting;
-    packet().in = hook() == Hook::Output ? std::nullopt : in_;
+    // Kernel 6.18: br_forward_finish tells where the frame goes, not where it came from.
+    const bool is_frame = station.family == TableFamily::Bridge;
+    const bool has_left = is_frame && hook() == Hook::Postrouting;
+    packet().in = hook() == Hook::Output || has_left ? std::nullopt : in_;
     packet().out = before_routing || hook() == Hook::Input ? std::nullopt : out_;
-    if (hook() == Hook::Forward)
+    if (hook() == Hook::Forward && !is_frame)
       count_hop();
     journey_.translated_here = false;
     const bool starts = hook() == Hook::Prerouting || hook() == Hook::Output;

@@ -61,6 +61,9 @@ struct Surroundings {
   // Answers a fib query (the operand's selector and fib; without mask and flip). Without it such a
   // question is unknown.
   std::function<std::optional<Value>(const Packet&, const Operand&)> fib;
+  // The address that masquerade or redirect gives to this packet at this hook. Without it the
+  // address is not known.
+  std::function<std::optional<Value>(const Packet&, Hook)> device_address;
   // Sets with timeouts, or that rules fill, are taken as listed. Otherwise what they hold now is
   // unknown.
   bool sets_as_listed = false;

@@ -221,6 +221,9 @@ class RuleMachine {
     const Loaded loaded = nat_target(nat, target);
     if (loaded == Loaded::Failed)
       return leave_rule();
+    const auto& of_device = journey_.surroundings.device_address;
+    if (of_device && (nat.kind == NatKind::Masquerade || nat.kind == NatKind::Redirect))
+      target.address = of_device(packet(), journey_.hook);
     journey_.translated_here = true;
     const auto changed = translate_new(packet(), nat, target);
     journey_.uncertain.insert(changed.uncertain.begin(), changed.uncertain.end());

@@ -45,7 +45,8 @@ Translated translate_new(Packet& packet, const Nat& nat, const Target& target) {
 
   // masquerade and redirect take an address of a device; a prefix map keeps the host's bits.
   const bool takes_device = nat.kind == NatKind::Masquerade || nat.kind == NatKind::Redirect;
-  const bool unknown_address = target.unknown_address || nat.netmap || takes_device;
+  const bool unknown_address =
+      target.unknown_address || nat.netmap || (takes_device && !target.address);
   if (unknown_address)
     translated.uncertain.push_back(address_of(packet, fields));
   else if (target.address)

@@ -81,6 +81,13 @@ void Connections::look_up(const PacketFacts& facts, Packet& packet) const {
   packet.connection = connection;
 }
 
+void Connections::relate(const Known& known, Packet& packet) {
+  packet.connection = known.connection;
+  packet.connection->reply = true;  // against the packet that it is about
+  packet.connection->status |= kStatusConfirmed | (known.answered ? kStatusSeenReply : 0);
+  packet.ct_state = kCtRelated;
+}
+
 void Connections::learn(const PacketFacts& facts, const Packet& after, bool passed) {
   if (!after.connection)
     return;

@@ -23,6 +23,8 @@ class Connections {
 
   // Fills in ct_state and connection of a packet about to be sent.
   void look_up(const compiler::proof::PacketFacts& facts, compiler::proof::Packet& packet) const;
+  // The same of an ICMP error about a packet of that connection's original direction.
+  static void relate(const Known& known, compiler::proof::Packet& packet);
   // Notes what the packet did: `after` as the interpreter left it, `passed` as the kernel did.
   void learn(const compiler::proof::PacketFacts& facts, const compiler::proof::Packet& after,
              bool passed);

@@ -17,6 +17,7 @@
 #include "connections.h"
 #include "kernel.h"
 #include "random_ruleset.h"
+#include "random_shots.h"
 
 namespace bulkhead::test {
 
@@ -32,7 +33,8 @@ struct Mismatch {
 };
 
 struct Tally {
-  std::size_t rulesets = 0, refused = 0, packets = 0, passed = 0, unknown = 0, unfaithful = 0;
+  std::size_t rulesets = 0, refused = 0, packets = 0, passed = 0, unknown = 0, unfaithful = 0,
+              errors = 0;
 };
 
 Side side_of(const Address& address) {
@@ -98,6 +100,50 @@ std::string told(const Ruleset& ruleset, const Answer& answer) {
   return text.str();
 }
 
+// What masquerade and redirect give.
+std::optional<Value> device_address(const Packet& packet, Hook hook) {
+  const auto& device = hook == Hook::Postrouting ? packet.out : packet.in;
+  if (!device)
+    return std::nullopt;
+  const bool v4 = packet.ethertype == kEtherIp, left = device->name == kLeftName;
+  return to_value(
+      *Address::parse(v4 ? (left ? "10.1.0.1" : "10.2.0.1") : (left ? "fd01::1" : "fd02::1")));
+}
+
+// The connection that an ICMP error of this shot is about: one that nobody translated, so that the
+// packet in the error is the one that was sent.
+const Connections::Known* erroneous(const Shot& shot, const Connections& connections) {
+  if (!shot.as_error || connections.all().empty())
+    return nullptr;
+  const auto& known = *connections.all()[shot.which % connections.all().size()];
+  const Tuple& there = known.connection.original;
+  const Tuple& back = known.connection.answer;
+  return there.saddr == back.daddr && there.daddr == back.saddr && there.dport == back.sport &&
+                 there.sport == back.dport
+             ? &known
+             : nullptr;
+}
+
+// A destination that is not to be reached, or a time that ran out.
+PacketFacts error_about(const Connections::Known& known, const Shot& shot) {
+  const Connection& connection = known.connection;
+  PacketFacts inner;
+  inner.protocol = connection.protocol;
+  inner.from = to_address(known.family, connection.original.saddr);
+  inner.to = to_address(known.family, connection.original.daddr);
+  inner.sport = inner.icmp_id = connection.original.sport;
+  inner.dport = connection.original.dport;
+  inner.icmp_type = static_cast<std::uint8_t>(connection.original.dport >> 8);
+  PacketFacts facts;
+  const bool v4 = known.family == Family::V4;
+  facts.protocol = v4 ? 1 : 58;
+  facts.from = inner.to;
+  facts.to = inner.from;
+  facts.icmp_type = shot.as_reply ? (v4 ? 3 : 1) : (v4 ? 11 : 3);
+  facts.payload = bytes_of(inner);
+  return facts;
+}
+
 // The packet of a connection that is there, else the shot's own.
 PacketFacts resolved(const Shot& shot, const Connections& connections) {
   PacketFacts facts = shot.facts;
@@ -148,8 +194,11 @@ std::optional<Mismatch> play(Kernel& kernel, const RandomRuleset& random,
   Connections connections;
   Surroundings surroundings;
   surroundings.fib = fib;
+  surroundings.device_address = device_address;
   for (std::size_t i = 0; i < shots.size(); ++i) {
-    PacketFacts facts = resolved(shots[i], connections);
+    const Connections::Known* about = erroneous(shots[i], connections);
+    PacketFacts facts =
+        about != nullptr ? error_about(*about, shots[i]) : resolved(shots[i], connections);
     // Long enough that no packet without it is taken for one.
     std::string token = "token" + std::to_string(tally.packets);
     token.resize(16, '.');
@@ -157,7 +206,10 @@ std::optional<Mismatch> play(Kernel& kernel, const RandomRuleset& random,
     Packet packet;
     packet.bytes = bytes_of(facts);
     packet.ethertype = facts.from.family == Family::V4 ? kEtherIp : kEtherIp6;
-    connections.look_up(facts, packet);
+    if (about != nullptr)
+      Connections::relate(*about, packet);
+    else
+      connections.look_up(facts, packet);
     const Side from = side_of(facts.from);
     const TableFamily family = family_of(packet);
     Answer answer;
@@ -192,6 +244,7 @@ std::optional<Mismatch> play(Kernel& kernel, const RandomRuleset& random,
     const Seen seen = kernel.inject(from, packet.bytes, token);
     ++tally.packets;
     tally.passed += seen.anywhere() ? 1 : 0;
+    tally.errors += about != nullptr ? 1 : 0;
     const bool passes = answer.outcome == Outcome::Accept;
     if (answer.outcome == Outcome::Unknown || answer.outcome == Outcome::Either) {
       ++tally.unknown;
@@ -217,7 +270,7 @@ std::optional<Mismatch> play(Kernel& kernel, const RandomRuleset& random,
     }
     // A connection to or from this machine is answered by this machine too, at its own time: one
     // packet of it is enough.
-    if (from != Side::Local && to != Side::Local)
+    if (about == nullptr && from != Side::Local && to != Side::Local)
       connections.learn(facts, after, seen.anywhere());
   }
   return std::nullopt;
@@ -287,8 +340,10 @@ void run_differential(std::uint64_t seed, std::chrono::seconds time) {
   }
   std::cout << tally.rulesets << " rulesets (" << tally.refused << " refused by nft), "
             << tally.packets << " packets, " << tally.passed << " passed, " << tally.unknown
-            << " unknown, " << tally.unfaithful << " rules listed wrongly\n";
+            << " unknown, " << tally.errors << " ICMP errors, " << tally.unfaithful
+            << " rules listed wrongly\n";
   EXPECT_GT(tally.rulesets, 20U);
+  EXPECT_GT(tally.errors, 0U);
   EXPECT_LT(tally.refused * 5, tally.rulesets) << "the generator makes too much that nft refuses";
   EXPECT_GT(tally.passed * 10, tally.packets) << "hardly anything passes: a poor test";
 }

@@ -23,6 +23,7 @@
 #include <stdexcept>
 
 #include "enforcement/backends/nft_rule_loads.h"
+#include "taps.h"
 
 namespace bulkhead::test {
 
@@ -34,52 +35,11 @@ using compiler::proof::kEtherIp6;
 constexpr std::array<std::uint8_t, 6> kOwnMac{2, 0, 0, 0, 0, 1}, kPeerMac{2, 0, 0, 0, 0, 0x10};
 constexpr std::array<int, 6> kProtocols{1, 6, 17, 50, 58, 132};
 
-[[noreturn]] void give_up(const std::string& what) {
-  throw std::runtime_error(what + ": " + std::strerror(errno));
-}
-
-void set(const std::string& key, const char* value) {
-  std::ofstream file("/proc/sys/net/" + key);
-  file << value;
-}
-
-void run(const std::string& command) {
-  if (std::system(command.c_str()) != 0)
-    throw std::runtime_error("failed: " + command);
-}
-
-UniqueFd open_tap(const char* name, short flags) {
-  UniqueFd tap(::open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC));
-  ifreq request{};
-  std::strncpy(request.ifr_name, name, IFNAMSIZ - 1);
-  request.ifr_flags = static_cast<short>(flags | IFF_NO_PI);
-  if (!tap || ::ioctl(tap.get(), TUNSETIFF, &request) != 0)
-    give_up(std::string("make device ") + name);
-  return tap;
-}
-
 UniqueFd raw_socket(int family, int protocol) {
   UniqueFd socket(::socket(family, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol));
   if (!socket)
     give_up("open a raw socket");
   return socket;
-}
-
-template <class Use>
-void read_all(int fd, Use&& use) {
-  std::array<std::uint8_t, 4096> buffer;
-  for (;;) {
-    const ssize_t got = ::read(fd, buffer.data(), buffer.size());
-    if (got < 0)
-      return;
-    use(std::vector<std::uint8_t>(buffer.begin(), buffer.begin() + got));
-  }
-}
-
-bool ends_with(const std::vector<std::uint8_t>& bytes, const std::string& token) {
-  return bytes.size() >= token.size() &&
-         std::equal(token.rbegin(), token.rend(), bytes.rbegin(),
-                    [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; });
 }
 
 }  // namespace
@@ -98,7 +58,7 @@ Kernel::Kernel() {
   for (const char* key : {"ipv6/conf/default/accept_dad", "ipv6/conf/default/router_solicitations",
                           "ipv4/conf/default/rp_filter", "ipv4/conf/all/rp_filter",
                           "ipv4/icmp_ratelimit", "ipv6/icmp/ratelimit"})
-    set(key, "0");
+    set_sysctl(key, "0");
   left_ = open_tap(kLeftName, IFF_TAP);
   right_ = open_tap(kRightName, IFF_TUN);
   run("ip link set lo up && ip link set t0 address 02:00:00:00:00:01 group 7 && "
@@ -108,10 +68,10 @@ Kernel::Kernel() {
       "for i in 10 11 12; do "
       "ip neigh add 10.1.0.$i lladdr 02:00:00:00:00:10 dev t0 nud permanent && "
       "ip neigh add fd01::$i lladdr 02:00:00:00:00:10 dev t0 nud permanent; done");
-  set("ipv4/ip_forward", "1");
-  set("ipv6/conf/all/forwarding", "1");
+  set_sysctl("ipv4/ip_forward", "1");
+  set_sysctl("ipv6/conf/all/forwarding", "1");
   // Sequence numbers are all zero here; flags alone make a state.
-  set("netfilter/nf_conntrack_tcp_be_liberal", "1");
+  set_sysctl("netfilter/nf_conntrack_tcp_be_liberal", "1");
   send4_ = raw_socket(AF_INET, IPPROTO_RAW);
   send6_ = raw_socket(AF_INET6, IPPROTO_RAW);
   for (const int protocol : kProtocols) {
