@@ -6,6 +6,7 @@
 #include <cassert>
 
 #include "compiler/ir.h"
+#include "compiler/site_files.h"
 #include "compiler/targets/nftables.h"
 #include "policy/date.h"
 #include "policy/support/sha256.h"
@@ -39,6 +40,13 @@ Artifacts compile(const Site& site, const PlanOptions& options) {
   Artifact probes{"probes.json", to_json(out.probes, site)};
   manifest.probes = {probes.path, sha256_hex(probes.text), 0};
   out.files.push_back(std::move(probes));
+
+  for (auto& [path, text] : files_of(site)) {
+    const std::string copy =
+        (std::filesystem::path(kSiteFolder) / path).lexically_normal().string();
+    manifest.site_files[copy] = sha256_hex(text);
+    out.files.push_back({copy, text});
+  }
 
   std::sort(out.files.begin(), out.files.end(),
             [](const Artifact& a, const Artifact& b) { return a.path < b.path; });

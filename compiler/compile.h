@@ -4,12 +4,15 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "compiler/manifest.h"
 #include "compiler/probe_book.h"
 #include "compiler/site.h"
 
 namespace bulkhead::compiler {
+
+inline constexpr std::string_view kSiteFolder = "site";  // of the site's own files, copied
 
 struct Artifact {
   std::string path;  // relative to the output folder: "fw/nftables.nft"

@@ -36,8 +36,8 @@ Manifest::File file_from(const Json& json) {
 Manifest manifest_from(const Json& json) {
   if (json.at("schema").get<std::string>() != kSchema)
     throw std::invalid_argument(fmt::format("schema is not {}", kSchema));
-  allow_only(json,
-             {"schema", "site", "policy", "as_of", "enforcers", "probes", "hashed_rules", "proof"});
+  allow_only(json, {"schema", "site", "policy", "as_of", "enforcers", "probes", "site_files",
+                    "hashed_rules", "proof"});
   Manifest out;
   json.at("site").get_to(out.site);
   json.at("policy").get_to(out.policy);
@@ -45,6 +45,7 @@ Manifest manifest_from(const Json& json) {
   for (const auto& [name, file] : json.at("enforcers").items())
     out.enforcers.emplace(name, file_from(file));
   out.probes = file_from(json.at("probes"));
+  json.at("site_files").get_to(out.site_files);
   for (const auto& [comment, rules] : json.at("hashed_rules").items())
     out.hashed_rules.emplace(comment, rules.get<std::vector<std::string>>());
   const Json& proof = json.at("proof");
@@ -64,6 +65,7 @@ std::string to_json(const Manifest& manifest) {
            {"as_of", manifest.as_of},
            {"enforcers", Json::object()},
            {"probes", file_json(manifest.probes, false)},
+           {"site_files", manifest.site_files},
            {"hashed_rules", Json::object()},
            {"proof",
             {{"result", manifest.proof.result},

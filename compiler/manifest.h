@@ -22,6 +22,9 @@ struct Manifest {
   std::string as_of;   // "2026-12-01"
   std::map<std::string, File> enforcers;
   File probes;
+  // Copies of the site's own files, "site/policy.toml" -> sha256: who applies a ruleset derives the
+  // matrix from them and proves what was loaded.
+  std::map<std::string, std::string> site_files;
   // Comments that stand for more rule ids than fit into one: "h:..." -> ids.
   std::map<std::string, std::vector<std::string>> hashed_rules;
   // What is known of the rulesets for all packets, by which engine and on which way.

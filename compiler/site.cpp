@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/site_files.h"
 #include "policy/date.h"
 #include "policy/parse.h"
 #include "policy/support/sha256.h"
@@ -107,6 +108,14 @@ void check_folder(const std::filesystem::path& folder, Site& site) {
 }
 
 }  // namespace
+
+std::map<std::string, std::string> files_of(const Site& site) {
+  const std::size_t prefix = display_prefix(site.folder).size();
+  std::map<std::string, std::string> out;
+  for (std::uint32_t file = 0; file < site.sources.size(); ++file)
+    out.emplace(site.sources.file(file).name.substr(prefix), site.sources.file(file).text);
+  return out;
+}
 
 Site load_site(const std::filesystem::path& folder, policy::Date as_of) {
   Site site;

@@ -1,4 +1,5 @@
 #include "scenarios/audit.h"
+#include "scenarios/listing.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -158,8 +159,9 @@ class Audit {
     stage("prove");
     for (const compiler::EnforcerView& view : site_.coverage.views)
       for (const std::string& member : site_.inventory.enforcers.at(view.enforcer).members)
-        result_.proofs.push_back(prove_member(
-            site_, view, member, compiler::ruleset_text(*artifacts_, view.enforcer), list(member)));
+        result_.proofs.push_back(compiler::proof::prove_member(
+            site_, view, member, compiler::ruleset_text(*artifacts_, view.enforcer),
+            list(member).and_then(ruleset_of)));
   }
 
   [[nodiscard]] std::vector<std::string> members() const {
@@ -193,11 +195,8 @@ class Audit {
 
 Rulesets rulesets(const compiler::Artifacts& artifacts) {
   Rulesets texts;
-  for (const auto& file : artifacts.files) {
-    const std::filesystem::path path(file.path);
-    if (path.filename() == "nftables.nft")
-      texts.emplace_back(path.parent_path().string(), file.text);
-  }
+  for (const auto& [enforcer, file] : artifacts.manifest.enforcers)
+    texts.emplace_back(enforcer, compiler::ruleset_text(artifacts, enforcer));
   return texts;
 }
 

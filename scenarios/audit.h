@@ -12,12 +12,14 @@
 #include <vector>
 
 #include "compiler/compile.h"
+#include "compiler/proof/member_proof.h"
 #include "enforcement/backends/nft.h"
 #include "probes/conduct.h"
 #include "scenarios/lab.h"
-#include "scenarios/member_proof.h"
 
 namespace bulkhead::scenarios {
+
+using compiler::proof::MemberProof;
 
 enum class Where { Lab, Live };
 

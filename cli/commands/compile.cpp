@@ -10,9 +10,10 @@
 #include "cli/support/exit_code.h"
 #include "cli/support/files.h"
 #include "cli/support/site_argument.h"
+#include "compiler/proof/round_trip.h"
 #include "compiler/proof/written_proof.h"
 #include "policy/support/sha256.h"
-#include "scenarios/round_trip.h"
+#include "scenarios/listing.h"
 
 namespace bulkhead::cli {
 namespace {
@@ -28,10 +29,13 @@ Result<std::vector<proof::EnforcerProof>> through_the_kernel(const compiler::Sit
     const auto listing = scenarios::list_with_foreign(site, view, text);
     if (!listing)
       return fail(listing.error().context(view.enforcer));
-    auto trip = scenarios::round_trip(site, view, text, *listing);
+    const auto listed = scenarios::ruleset_of(*listing);
+    if (!listed)
+      return fail(listed.error().context(view.enforcer));
+    auto trip = proof::round_trip(site, view, text, *listed);
     if (!trip)
       return fail(trip.error().context(view.enforcer));
-    if (trip->proof.holds() && trip->table != scenarios::RoundTrip::Table::Same)
+    if (trip->proof.holds() && trip->table != proof::RoundTrip::Table::Same)
       trip->proof.not_proven = "the kernel lists other rules than were compiled";
     trip->proof.rules = "compiled, as the kernel lists them";
     out.push_back(std::move(trip->proof));
@@ -104,8 +108,9 @@ Verb compile_verb() {
       .arguments = "SITE --output DIR",
       .summary = "Write the rulesets, the probe plan and their manifest",
       .details =
-          "Writes ENFORCER/nftables.nft for each enforcer that bulkhead manages, probes.json and\n"
-          "manifest.json with the digest of each. Same site, same day: same bytes. DIR is "
+          "Writes ENFORCER/nftables.nft for each enforcer that bulkhead manages, probes.json, the\n"
+          "site's own files and manifest.json with the digest of each. Same site, same day: same "
+          "bytes. DIR is "
           "replaced\n"
           "as a whole; with an error in the site nothing is written. Each ruleset is first read\n"
           "back in memory and compared with the flow matrix for all packets: what is not equal\n"

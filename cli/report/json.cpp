@@ -86,7 +86,7 @@ std::string to_json(const Report& report, const View&) {
       differences.push_back(text(difference));
     json["proofs"].push_back({{"enforcer", text(proven.enforcer)},
                               {"member", text(proven.member)},
-                              {"state", scenarios::to_string(proven.state)},
+                              {"state", compiler::proof::to_string(proven.state)},
                               {"reason", text(proven.reason)},
                               {"differences", std::move(differences)}});
   }

@@ -52,8 +52,9 @@ std::string proof_case(const Report& report, const scenarios::MemberProof& prove
     content += xml_escape(difference) + "\n";
   const bool different = proven.state == scenarios::MemberProof::State::Different;
   return xml + fmt::format("><{0} type=\"{1}\" message=\"{2}\">{3}</{0}></testcase>\n",
-                           different ? "failure" : "error", scenarios::to_string(proven.state),
-                           xml_escape(proven.reason), content);
+                           different ? "failure" : "error",
+                           compiler::proof::to_string(proven.state), xml_escape(proven.reason),
+                           content);
 }
 
 }  // namespace

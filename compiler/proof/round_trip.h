@@ -5,14 +5,13 @@
 #include <string>
 
 #include "compiler/proof/enforcer_proof.h"
-#include "scenarios/listing.h"
 
-namespace bulkhead::scenarios {
+namespace bulkhead::compiler::proof {
 
 struct RoundTrip {
   enum class Table { Same, Differs, NotLoaded };
-  Table table = Table::NotLoaded;        // `inet bulkhead` of the listing against our text
-  compiler::proof::EnforcerProof proof;  // of all that is listed
+  Table table = Table::NotLoaded;  // `inet bulkhead` of the listing against our text
+  EnforcerProof proof;             // of all that is listed
 
   // A listing of other rules that do what the policy says is as good as one of ours.
   [[nodiscard]] bool holds() const { return table != Table::Differs && proof.holds(); }
@@ -23,9 +22,8 @@ struct RoundTrip {
 
 // `written` is the ruleset file compiled for `view`. An Environment error where the listing or the
 // text cannot be read: nothing is known then.
-[[nodiscard]] Result<RoundTrip> round_trip(const compiler::Site& site,
-                                           const compiler::EnforcerView& view,
-                                           const std::string& written, const Listing& listing,
-                                           const compiler::proof::ProofLimits& limits = {});
+[[nodiscard]] Result<RoundTrip> round_trip(const Site& site, const EnforcerView& view,
+                                           const std::string& written, const Ruleset& listed,
+                                           const ProofLimits& limits = {});
 
-}  // namespace bulkhead::scenarios
+}  // namespace bulkhead::compiler::proof

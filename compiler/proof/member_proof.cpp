@@ -1,24 +1,22 @@
-#include "scenarios/member_proof.h"
+#include "compiler/proof/member_proof.h"
 
 #include <fmt/format.h>
 
-namespace bulkhead::scenarios {
+namespace bulkhead::compiler::proof {
 
 namespace {
 
-namespace proof = compiler::proof;
-
 constexpr std::size_t kDifferences = 3;  // of a finding; `bulkhead prove` tells more
 
-std::vector<std::string> sentences(const proof::EnforcerProof& proven) {
+std::vector<std::string> sentences(const EnforcerProof& proven) {
   std::vector<std::string> out;
-  for (const proof::EnforcerProof::Part& part : proven.parts)
-    for (const proof::Finding& finding : part.differences.findings)
-      for (const proof::Difference& one : finding.differences)
-        out.push_back(fmt::format(
-            "{} {}: {} → {}: {}; for example {}{}", proof::to_string(finding.effect),
-            proof::to_string(finding.passage), one.box.from, one.box.to, one.box.traffic,
-            proof::to_string(one.example), one.rules.empty() ? "" : "; by " + one.rules.back()));
+  for (const EnforcerProof::Part& part : proven.parts)
+    for (const Finding& finding : part.differences.findings)
+      for (const Difference& one : finding.differences)
+        out.push_back(fmt::format("{} {}: {} → {}: {}; for example {}{}", to_string(finding.effect),
+                                  to_string(finding.passage), one.box.from, one.box.to,
+                                  one.box.traffic, to_string(one.example),
+                                  one.rules.empty() ? "" : "; by " + one.rules.back()));
   for (const std::string& doubt : proven.doubts)
     out.push_back(doubt);
   return out;
@@ -38,19 +36,18 @@ std::string_view to_string(MemberProof::State state) {
   return "";
 }
 
-MemberProof prove_member(const compiler::Site& site, const compiler::EnforcerView& view,
-                         std::string member, const std::string& written,
-                         const Result<Listing>& listing) {
+MemberProof prove_member(const Site& site, const EnforcerView& view, std::string member,
+                         const std::string& written, const Result<Ruleset>& listed) {
   MemberProof out;
   out.enforcer = view.enforcer;
   out.member = std::move(member);
-  if (!listing) {
-    out.reason = listing.error().message;
+  if (!listed) {
+    out.reason = listed.error().message;
     return out;
   }
-  proof::ProofLimits limits;
+  ProofLimits limits;
   limits.differences = kDifferences;
-  const auto trip = round_trip(site, view, written, *listing, limits);
+  const auto trip = round_trip(site, view, written, *listed, limits);
   if (!trip) {
     out.reason = trip.error().message;
     return out;
@@ -73,4 +70,4 @@ MemberProof prove_member(const compiler::Site& site, const compiler::EnforcerVie
   return out;
 }
 
-}  // namespace bulkhead::scenarios
+}  // namespace bulkhead::compiler::proof

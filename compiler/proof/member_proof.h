@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "scenarios/round_trip.h"
+#include "compiler/proof/round_trip.h"
 
-namespace bulkhead::scenarios {
+namespace bulkhead::compiler::proof {
 
 struct MemberProof {
   enum class State {
@@ -24,10 +24,10 @@ struct MemberProof {
 };
 
 // `written` is the ruleset file compiled for `view`.
-[[nodiscard]] MemberProof prove_member(const compiler::Site& site,
-                                       const compiler::EnforcerView& view, std::string member,
-                                       const std::string& written, const Result<Listing>& listing);
+[[nodiscard]] MemberProof prove_member(const Site& site, const EnforcerView& view,
+                                       std::string member, const std::string& written,
+                                       const Result<Ruleset>& listed);
 
 [[nodiscard]] std::string_view to_string(MemberProof::State state);  // "equal", ...
 
-}  // namespace bulkhead::scenarios
+}  // namespace bulkhead::compiler::proof
