@@ -1,5 +1,7 @@
 #include "enforcement/ruleset_index.h"
 
+#include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "enforcement/trace_table.h"
@@ -54,31 +56,60 @@ void remember_comment(RulesetIndex& index, const Json& rule) {
                   handle->get<std::uint64_t>()}] = comment;
 }
 
-}  // namespace
+bool is_ours(const std::string& kind, const Json& body) {
+  return text_of(body, "family") == "inet" &&
+         text_of(body, kind == "table" ? "name" : "table") == "bulkhead";
+}
 
-Result<RulesetIndex> index_ruleset(std::string_view nft_json) {
-  const Json listing = Json::parse(nft_json, nullptr, false);
+// Every object that can decide a packet, with its kind; none of the trace table.
+Status for_each(std::string_view nft_json,
+                const std::function<void(const std::string& kind, Json& body)>& visit) {
+  Json listing = Json::parse(nft_json, nullptr, false);
   const auto objects = listing.is_object() ? listing.find("nftables") : listing.end();
   if (listing.is_discarded() || objects == listing.end() || !objects->is_array())
     return fail(ErrorKind::Environment,
                 "the ruleset listing is not nft's JSON: it cannot be read as \"no rules\"");
-  RulesetIndex index;
-  std::string canonical;
-  for (const auto& object : *objects) {
+  for (auto& object : *objects) {
     if (!object.is_object() || object.size() != 1)
       return fail(ErrorKind::Environment,
                   "the ruleset listing holds something unknown: " + object.dump().substr(0, 200));
     const std::string kind = object.begin().key();
-    Json body = object.begin().value();
-    if (kind == "metainfo" || is_trace_table(kind, body))
-      continue;
+    if (kind != "metainfo" && !is_trace_table(kind, object.begin().value()))
+      visit(kind, object.begin().value());
+  }
+  return {};
+}
+
+std::string canonical(const std::string& kind, Json& body) {
+  strip_volatile(body);
+  sort_elements(body);
+  return kind + ' ' + body.dump() + '\n';
+}
+
+}  // namespace
+
+Result<RulesetDigests> digest_ruleset(std::string_view nft_json) {
+  std::string ours, foreign;
+  const Status read = for_each(nft_json, [&](const std::string& kind, Json& body) {
+    (is_ours(kind, body) ? ours : foreign) += canonical(kind, body);
+  });
+  if (!read)
+    return fail(read.error());
+  return RulesetDigests{ours.empty() ? "" : sha256_hex(ours),
+                        foreign.empty() ? "" : sha256_hex(foreign)};
+}
+
+Result<RulesetIndex> index_ruleset(std::string_view nft_json) {
+  RulesetIndex index;
+  std::string all;
+  const Status read = for_each(nft_json, [&](const std::string& kind, Json& body) {
     if (kind == "rule")
       remember_comment(index, body);
-    strip_volatile(body);
-    sort_elements(body);
-    canonical += kind + ' ' + body.dump() + '\n';
-  }
-  index.digest = sha256_hex(canonical);
+    all += canonical(kind, body);
+  });
+  if (!read)
+    return fail(read.error());
+  index.digest = sha256_hex(all);
   return index;
 }
 

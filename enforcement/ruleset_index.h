@@ -20,6 +20,13 @@ struct RulesetIndex {
   std::string digest;
 };
 
+// The same digest in two parts; empty where there is nothing of that part.
+struct RulesetDigests {
+  std::string ours;     // table inet bulkhead
+  std::string foreign;  // all others, but ours for tracing
+};
+[[nodiscard]] Result<RulesetDigests> digest_ruleset(std::string_view nft_json);
+
 [[nodiscard]] Result<RulesetIndex> index_ruleset(std::string_view nft_json);
 
 }  // namespace bulkhead::enforcement
