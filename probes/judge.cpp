@@ -53,8 +53,10 @@ constexpr Row kDenied[] = {
 
     {Finding::Inconclusive, "agent died", [](const Sight& s) { return s.agent_missing(); },
      "an agent that had to send or watch was not there"},
+    {Finding::Inconclusive, "time was up", [](const Sight& s) { return s.attempt.cut_short; },
+     "time was up in the middle of its round", Row::Weight::Again},
     {Finding::Inconclusive, "round void", [](const Sight& s) { return s.attempt.round_void; },
-     "the ruleset changed while it ran", Row::Weight::Again},
+     "its round decides nothing", Row::Weight::Again},
     {Finding::Inconclusive, "events lost", [](const Sight& s) { return s.attempt.events_lost; },
      "the kernel dropped events that would have told", Row::Weight::Again},
     {Finding::Inconclusive, "set-up failed",
@@ -149,8 +151,10 @@ bool host_spoke(const Sight& s) {
 constexpr Row kAllowed[] = {
     {Finding::Inconclusive, "agent died", [](const Sight& s) { return s.agent_missing(); },
      "an agent that had to send, answer or watch was not there"},
+    {Finding::Inconclusive, "time was up", [](const Sight& s) { return s.attempt.cut_short; },
+     "time was up in the middle of its round", Row::Weight::Again},
     {Finding::Inconclusive, "round void", [](const Sight& s) { return s.attempt.round_void; },
-     "the ruleset changed while it ran", Row::Weight::Again},
+     "its round decides nothing", Row::Weight::Again},
     {Finding::Inconclusive, "set-up failed",
      [](const Sight& s) { return s.dialer_says(Outcome::SetupFailed); }, "it could not be sent"},
     {Finding::Inconclusive, "forged token", [](const Sight& s) { return s.forged != nullptr; },
@@ -351,7 +355,7 @@ Verdict judge(const ProbeCase& probe_case) {
   verdict.cause = probe.cause;
   verdict.tries = static_cast<std::uint32_t>(probe_case.tries.size());
   if (probe_case.tries.empty()) {
-    verdict.kind = "no result";
+    verdict.kind = "never tried";
     verdict.reason = flow_text(probe) + ": it was never tried";
     return verdict;
   }

@@ -36,8 +36,10 @@ struct TryRecord {
   std::uint32_t round = 0;
   Tuple sent;
   Token token{};
-  bool round_void = false;  // a base chain on this path changed while the round ran
+  bool round_void =
+      false;  // it could not be watched as a whole: a ruleset on this path changed, ...
   std::string void_reason;
+  bool cut_short = false;    // the deadline came in the middle of the round
   bool events_lost = false;  // the enforcer's agent or the listener missed events in this round
   bool dialer_alive = true;  // agent answered `dialed` and `collected`
   bool listener_alive = true;

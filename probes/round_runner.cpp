@@ -31,8 +31,6 @@ class RoundRun {
                        crew_.linger(kGrace, take()) && phase(Phase::After) && collect();
     if (whole)
       compare_marks();
-    else
-      void_everything("time was up in the middle of the round");
     result_.cut_short = !whole;
     write_down();
     return std::move(result_);
@@ -330,9 +328,10 @@ class RoundRun {
           attempt.void_reason = reason->second;
       }
       attempt.round_void = !attempt.void_reason.empty();
+      attempt.cut_short = result_.cut_short;
       attempt.source = source_control(*open.scheduled, probe);
       attempt.target = best_of(open.scheduled->target_controls);
-      result_.voided = result_.voided || attempt.round_void;
+      result_.voided = result_.voided || attempt.round_void || attempt.cut_short;
       result_.worth_repeating =
           result_.worth_repeating || attempt.round_void || attempt.events_lost;
     }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -37,6 +39,23 @@ std::vector<Finding> read_findings(policy::TomlTable& table, Diagnostics& diagno
   return findings;
 }
 
+constexpr std::array kStates = {MemberProof::State::Equal, MemberProof::State::Different,
+                                MemberProof::State::NotDecided};
+
+std::optional<MemberProof::State> read_proof(policy::TomlTable& table, Diagnostics& diagnostics) {
+  const auto name = table.name("proof");
+  if (!name)
+    return std::nullopt;
+  const auto* const found =
+      std::find_if(kStates.begin(), kStates.end(),
+                   [&](MemberProof::State state) { return to_string(state) == name->text; });
+  if (found != kStates.end())
+    return *found;
+  diagnostics.error("bad-value", name->at, "`" + name->text + "` is nothing that a proof can say",
+                    "say \"equal\", \"different\" or \"not decided\"");
+  return std::nullopt;
+}
+
 // The key says what is done, its value where.
 struct StepKey {
   std::string_view key;
@@ -49,14 +68,34 @@ constexpr StepKey kStepKeys[] = {
     {"kill", FaultStep::Kind::Kill},
 };
 
-// What a step of this kind cannot do without. An empty `text` takes a line away, so a change may
-// lack it.
-void check_keys_of(const FaultStep& step, policy::TomlTable& table) {
-  if (step.kind == FaultStep::Kind::Run)
-    table.require("command");
-  if (step.kind == FaultStep::Kind::Load ||
-      (step.kind == FaultStep::Kind::Change && step.find.empty()))
-    table.require("text");
+// What a step of this kind takes, and cannot do without: keys of another kind stay unread, so that
+// finish() tells them. An empty `text` takes a line away, so a change may lack it.
+void read_keys_of(FaultStep& step, policy::TomlTable& table) {
+  switch (step.kind) {
+    case FaultStep::Kind::Change:
+      step.block = table.text("block");
+      step.find = table.text("find");
+      step.text = table.text("text");
+      if (step.find.empty())
+        table.require("text");
+      break;
+    case FaultStep::Kind::Load:
+      step.text = table.text("text");
+      table.require("text");
+      break;
+    case FaultStep::Kind::Run:
+      step.command = texts(table.names("command"));
+      table.require("command");
+      break;
+    case FaultStep::Kind::Kill:
+      break;
+  }
+}
+
+// Of a step that is no kind, or several: nobody knows which keys are the wrong ones.
+void take_all_keys(policy::TomlTable& table) {
+  for (const std::string_view key : {"block", "find", "text", "command"})
+    table.ignore(key);
 }
 
 FaultStep read_step(policy::TomlTable table, Diagnostics& diagnostics) {
@@ -73,12 +112,14 @@ FaultStep read_step(policy::TomlTable table, Diagnostics& diagnostics) {
     step.at = where->at;
     ++kinds;
   }
-  step.block = table.text("block");
-  step.find = table.text("find");
-  step.text = table.text("text");
-  step.command = texts(table.names("command"));
-  if (kinds == 1)
-    check_keys_of(step, table);
+  if (kinds == 1) {
+    for (const auto& [key, kind] : kStepKeys)
+      if (kind == step.kind)
+        table.call_it(fmt::format("a `{}` step", key));
+    read_keys_of(step, table);
+  } else {
+    take_all_keys(table);
+  }
   table.finish();
   // A misspelt kind is an unknown key, told already.
   if (kinds > 1 || (kinds == 0 && diagnostics.error_count() == errors_before))
@@ -119,8 +160,10 @@ std::vector<Fault> parse_faults(const policy::FileReader& read, const std::strin
       table.require("from");
       table.require("to");
     }
-    table.require("expect");
+    if (!table.has("proof"))  // one of the two must notice it
+      table.require("expect");
     fault.expect = read_findings(table, diagnostics);
+    fault.proof = read_proof(table, diagnostics);
     table.require("steps");
     for (auto& step : table.tables("steps"))
       fault.steps.push_back(read_step(std::move(step), diagnostics));

@@ -122,8 +122,9 @@ class FaultRun {
   }
 
   [[nodiscard]] FaultOutcome judge(const AuditResult& result) const {
-    FaultOutcome outcome{fault_.id, fault_.what, false, Finding::Conforms, "nothing was noticed",
-                         false,     false};
+    FaultOutcome outcome;
+    outcome.id = fault_.id;
+    outcome.what = fault_.what;
     const auto take = [&](Finding finding, const std::string& reason) {
       if (finding <= outcome.found)
         return;
@@ -137,12 +138,27 @@ class FaultRun {
       for (const auto& verdict : result.outcome.verdicts)
         take(verdict.finding, verdict.kind + ": " + verdict.reason);
     outcome.changes_rules = changes_rules();
-    outcome.proof_noticed = std::any_of(
-        result.proofs.begin(), result.proofs.end(),
-        [](const MemberProof& proven) { return proven.state != MemberProof::State::Equal; });
-    outcome.caught =
+    take_proofs(result, outcome);
+    const bool as_expected =
+        fault_.expect.empty() ||
         std::find(fault_.expect.begin(), fault_.expect.end(), outcome.found) != fault_.expect.end();
+    outcome.caught = as_expected && (!fault_.proof || outcome.proof == *fault_.proof);
     return outcome;
+  }
+
+  // Known differences before open questions, these before "equal".
+  static void take_proofs(const AuditResult& result, FaultOutcome& outcome) {
+    using State = MemberProof::State;
+    for (const State state : {State::Different, State::NotDecided, State::Equal}) {
+      const auto found =
+          std::find_if(result.proofs.begin(), result.proofs.end(),
+                       [&](const MemberProof& proven) { return proven.state == state; });
+      if (found == result.proofs.end())
+        continue;
+      outcome.proof = state;
+      outcome.proof_reason = found->reason;
+      return;
+    }
   }
 
   // Of an enforcer that bulkhead manages; rules of a host, routes and agents are no rules of ours.

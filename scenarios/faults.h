@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,8 @@ struct Fault {
   std::string what;      // for people: "the final drop is gone"
   std::string from, to;  // classes: only this cell is probed, and it must show the fault
   std::string host;      // if named, it must show the fault instead
-  std::vector<probes::Finding> expect;  // any of these
+  std::vector<probes::Finding> expect;  // of the probes, any of these; empty: whatever they find
+  std::optional<MemberProof::State> proof;  // what the proof of the loaded rules must say, too
   std::vector<FaultStep> steps;
   SourcePos at, from_at, to_at, host_at;
 };
@@ -60,9 +62,12 @@ struct FaultOutcome {
   bool caught = false;
   probes::Finding found = probes::Finding::Conforms;  // worst of the cell, or of the host
   std::string reason;                                 // of that verdict
-  // Rules of an enforcer are other ones: the proof of what it had loaded should say so, too.
+  // The text of an enforcer's rules is another. That is no promise that any packet is treated
+  // otherwise: `proof` says whether one is.
   bool changes_rules = false;
-  bool proof_noticed = false;
+  MemberProof::State proof = MemberProof::State::Equal;  // the worst of the members'
+  std::string proof_reason;                              // of that member
+  [[nodiscard]] bool proof_noticed() const { return proof != MemberProof::State::Equal; }
 };
 
 // One lab for each fault, so that none sees what another left. A fault that does not apply (its

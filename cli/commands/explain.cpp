@@ -13,6 +13,7 @@
 namespace bulkhead::cli {
 namespace {
 
+using nlohmann::ordered_json;
 using policy::Action;
 
 // Whose work the answer is: who lets it pass, or who stops it.
@@ -68,23 +69,23 @@ std::string explain_text(const compiler::Site& site, const policy::Question& que
   return text;
 }
 
-std::string explain_json(const compiler::Site& site, const policy::Question& question,
-                         const policy::Explanation& told) {
+ordered_json explain_json(const compiler::Site& site, const policy::Question& question,
+                          const policy::Explanation& told) {
   const auto& classes = site.matrix.universe.classes;
   const compiler::CellCoverage& coverage = site.coverage.at(question.from, question.to);
-  nlohmann::ordered_json json{{"schema", "bulkhead.explain/1"},
-                              {"from", classes[question.from].name},
-                              {"to", classes[question.to].name},
-                              {"action", told.action == Action::Allow ? "allow" : "deny"},
-                              {"rules", told.rules},
-                              {"reason", told.reason},
-                              {"cause", compiler::to_string(coverage.cause)},
-                              {"path", coverage.path}};
-  json["lines"] = nlohmann::ordered_json::array();
+  ordered_json json{{"schema", "bulkhead.explain/1"},
+                    {"from", classes[question.from].name},
+                    {"to", classes[question.to].name},
+                    {"action", told.action == Action::Allow ? "allow" : "deny"},
+                    {"rules", told.rules},
+                    {"reason", told.reason},
+                    {"cause", compiler::to_string(coverage.cause)},
+                    {"path", coverage.path}};
+  json["lines"] = ordered_json::array();
   for (const policy::Explanation::Line& line : told.lines)
     json["lines"].push_back(
         {{"id", line.id}, {"at", site.sources.place(line.at)}, {"text", line.text}});
-  return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return json;
 }
 
 Result<int> run(const Settings& settings) {
@@ -98,19 +99,34 @@ Result<int> run(const Settings& settings) {
   auto site = open_site(settings);
   if (!site)
     return fail(site.error());
-  const auto from = find_class(*site, settings.from);
+  const auto from = find_classes(*site, settings.from);
   if (!from)
     return fail(from.error());
-  const auto to = find_class(*site, settings.to);
+  const auto to = find_classes(*site, settings.to);
   if (!to)
     return fail(to.error());
 
-  const auto over = static_cast<policy::Carriers>(from->over & to->over);
-  const policy::Question question{from->cls, to->cls, *settings.traffic, settings.port, over};
-  const policy::Explanation told = policy::explain(site->policy, site->matrix, question);
-  const std::string text = settings.format == "json"
-                               ? explain_json(*site, question, told)
-                               : explain_text(*site, question, told, view_of(settings).color);
+  const bool json = settings.format == "json";
+  const bool is_one = from->size() * to->size() == 1;
+  ordered_json pairs = ordered_json::array();
+  std::string text;
+  for (const Found& source : *from)
+    for (const Found& destination : *to) {
+      const auto over = static_cast<policy::Carriers>(source.over & destination.over);
+      const policy::Question question{source.cls, destination.cls, *settings.traffic, settings.port,
+                                      over};
+      const policy::Explanation told = policy::explain(site->policy, site->matrix, question);
+      if (json)
+        pairs.push_back(explain_json(*site, question, told));
+      else
+        text += (text.empty() ? "" : "\n") +
+                explain_text(*site, question, told, view_of(settings).color);
+    }
+  if (json)
+    text =
+        (is_one ? pairs.front() : ordered_json{{"schema", "bulkhead.explain/1"}, {"pairs", pairs}})
+            .dump(1, ' ', false, ordered_json::error_handler_t::replace) +
+        "\n";
   if (Status written = answer(settings, text); !written)
     return fail(written.error());
   return kExitOk;
@@ -126,7 +142,8 @@ Verb explain_verb() {
       .details =
           "Names the flow that allows or denies, or that none does (default deny), every\n"
           "line that speaks of it without deciding, and who enforces it. CLASS may be a\n"
-          "class, a host or an address.",
+          "class, a host, an address, or a segment, SEGMENT.LABEL or tenant:NAME: then each of\n"
+          "its classes is explained.",
       .example = "  bulkhead explain scenarios/two-tenants --from red1 --to blue1 --tcp 22\n",
       .options = {"from", "to", "tcp", "udp", "sctp", "icmp", "ip", "dhcp", "roce", "ib", "as-of",
                   "format", "output", "quiet", "color"},

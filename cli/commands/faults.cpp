@@ -40,7 +40,7 @@ Result<std::vector<Fault>> read_faults(compiler::Site& site, const Settings& set
 
 struct ByProof {
   std::size_t changed = 0, noticed = 0;
-  std::vector<std::string> missed;
+  std::vector<const FaultOutcome*> missed;
 };
 ByProof noticed_by_proof(const std::vector<FaultOutcome>& outcomes) {
   ByProof out;
@@ -48,12 +48,22 @@ ByProof noticed_by_proof(const std::vector<FaultOutcome>& outcomes) {
     if (!outcome.changes_rules)
       continue;
     ++out.changed;
-    if (outcome.proof_noticed)
+    if (outcome.proof_noticed())
       ++out.noticed;
     else
-      out.missed.push_back(outcome.id);
+      out.missed.push_back(&outcome);
   }
   return out;
+}
+
+// Who noticed a break, where that is not plain from the finding of the probes.
+std::string who_noticed(const FaultOutcome& outcome) {
+  const bool probes = outcome.found != probes::Finding::Conforms;
+  if (!probes && outcome.proof_noticed())
+    return fmt::format("the proof noticed it ({}), no probe did", outcome.proof_reason);
+  if (!probes)
+    return "nothing was noticed";
+  return outcome.caught ? std::string() : outcome.reason;
 }
 
 std::string faults_text(const std::vector<FaultOutcome>& outcomes, std::size_t caught, bool color) {
@@ -66,15 +76,17 @@ std::string faults_text(const std::vector<FaultOutcome>& outcomes, std::size_t c
         "  {}  {:<{}}  {:<12}  {}\n",
         outcome.caught ? paint("caught", Style::Good, color) : paint("MISSED", Style::Bad, color),
         printable(outcome.id), widest, probes::to_string(outcome.found), printable(outcome.what));
-    if (!outcome.caught)
-      text += fmt::format("          {}\n", printable(outcome.reason));
+    if (const std::string who = who_noticed(outcome); !who.empty())
+      text += fmt::format("          {}\n", printable(who));
   }
   text += fmt::format("\n  caught/injected {}/{}\n", caught, outcomes.size());
   const ByProof by_proof = noticed_by_proof(outcomes);
   text += fmt::format("  the proof noticed {}/{} of those that change rules\n", by_proof.noticed,
                       by_proof.changed);
-  for (const std::string& id : by_proof.missed)
-    text += fmt::format("          not {}\n", printable(id));
+  for (const FaultOutcome* missed : by_proof.missed)
+    text +=
+        fmt::format("          not {}: {}; what the change does to a packet, the policy allows\n",
+                    printable(missed->id), printable(missed->proof_reason));
   return text;
 }
 
@@ -93,7 +105,9 @@ std::string faults_json(const std::vector<FaultOutcome>& outcomes, std::size_t c
                               {"found", probes::to_string(outcome.found)},
                               {"reason", printable(outcome.reason)},
                               {"changes_rules", outcome.changes_rules},
-                              {"proof_noticed", outcome.proof_noticed}});
+                              {"proof_noticed", outcome.proof_noticed()},
+                              {"proof", scenarios::to_string(outcome.proof)},
+                              {"proof_reason", printable(outcome.proof_reason)}});
   return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -140,7 +154,7 @@ Verb faults_verb() {
       .details =
           "For each fault of the site's faults.toml: a lab of its own, the break, an audit of the\n"
           "cell in question. Exit 1 where one was missed. --include and --exclude take fault ids.\n"
-          "Needs root.",
+          "The count of the proof is over the faults that change an enforcer's rules. Needs root.",
       .example = "  sudo bulkhead faults scenarios/two-tenants\n",
       .options = {"include", "exclude", "as-of", "run", "seed", "timeout", "agent", "format",
                   "output", "quiet", "color"},

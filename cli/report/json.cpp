@@ -10,6 +10,9 @@ namespace {
 using nlohmann::ordered_json;
 using probes::Finding;
 
+constexpr Finding kAllFindings[] = {Finding::Conforms,     Finding::Leak,   Finding::Outage,
+                                    Finding::Inconclusive, Finding::Silent, Finding::NotCovered};
+
 std::string_view intent_name(CellReport::Intent intent) {
   switch (intent) {
     case CellReport::Intent::Deny:
@@ -35,6 +38,9 @@ ordered_json cell_json(const Report& report, const CellReport& cell) {
                     {"finding", cell.counts ? probes::to_string(cell.finding) : "NotAsked"},
                     {"cause", compiler::to_string(cell.cause)},
                     {"probes", cell.probes}};
+  for (const Finding finding : kAllFindings)
+    if (const std::uint32_t count = cell.by_finding[static_cast<std::size_t>(finding)]; count > 0)
+      json["probe_findings"][std::string(probes::to_string(finding))] = count;
   if (!cell.reason.empty())
     json["reason"] = text(cell.reason);
   if (cell.accepted)
@@ -52,9 +58,9 @@ ordered_json verdict_json(const Report& report, const probes::Verdict& verdict) 
 
 std::string to_json(const Report& report, const View&) {
   ordered_json counts{{"total", report.total},
-                      {"probed", report.total - report.count(Finding::NotCovered)}};
-  for (const Finding finding : {Finding::Conforms, Finding::Leak, Finding::Outage,
-                                Finding::Inconclusive, Finding::Silent, Finding::NotCovered})
+                      {"probed", report.total - report.count(Finding::NotCovered)},
+                      {"decided", report.decided()}};
+  for (const Finding finding : kAllFindings)
     counts[std::string(probes::to_string(finding))] = report.count(finding);
   counts["SilentAccepted"] = report.accepted;
 
@@ -64,10 +70,16 @@ std::string to_json(const Report& report, const View&) {
                     {"as_of", report.as_of},
                     {"run", text(report.run)},
                     {"seed", report.seed},
+                    {"asked",
+                     {{"whole", report.asked.is_whole()},
+                      {"include", report.asked.include},
+                      {"exclude", report.asked.exclude},
+                      {"plan", text(report.asked.plan)}}},
+                    {"timed_out", report.timed_out},
                     {"version", report.version},
                     {"worst", probes::to_string(report.worst)},
                     {"exit", report.exit_code},
-                    {"conclusion", report.conclusion},
+                    {"conclusion", text(report.conclusion)},
                     {"cells", std::move(counts)},
                     {"coverage_percent", std::round(report.coverage_percent * 10) / 10},
                     {"probes", report.probes},

@@ -67,9 +67,10 @@ std::string to_junit(const Report& report, const View&) {
   const auto failed_hosts = static_cast<std::uint32_t>(report.beside.size());
   std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
   xml += fmt::format(
-      "<testsuite name=\"bulkhead {} {}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
+      "<testsuite name=\"bulkhead {} {}{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
       "skipped=\"{}\" time=\"{:.3f}\">\n",
       to_string(report.made), xml_escape(report.site),
+      report.asked.is_whole() ? "" : xml_escape(" (" + report.asked.words() + ")"),
       report.cells.size() + report.beside.size() + report.proofs.size(),
       report.count(Finding::Leak) + report.count(Finding::Outage) + failed_hosts +
           count(report, State::Different),

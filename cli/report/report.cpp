@@ -31,11 +31,12 @@ Finding finding_of(const probes::Verdict& verdict) {
 }
 
 // The cell is as its worst probe, and says that one's sentence.
-void add_verdict(CellReport& cell, const probes::Verdict& verdict, std::size_t index) {
+void add_verdict(CellReport& cell, const probes::Verdict& verdict) {
   const Finding finding = finding_of(verdict);
   if (cell.probes == 0)
     cell.finding = Finding::Conforms;
   ++cell.probes;
+  ++cell.by_finding[static_cast<std::size_t>(finding)];
   if (finding == Finding::Conforms)
     return;
   const bool accepted = verdict.kind == kSilenceAccepted;
@@ -43,9 +44,6 @@ void add_verdict(CellReport& cell, const probes::Verdict& verdict, std::size_t i
     cell.finding = finding;
     cell.accepted = accepted;
     cell.reason = verdict.reason;
-    cell.bad.insert(cell.bad.begin(), index);
-  } else {
-    cell.bad.push_back(index);
   }
 }
 
@@ -116,6 +114,8 @@ void conclude(Report& report, const ReportOptions& options) {
     list += fmt::format("{}rules of {} {}", list.empty() ? "" : ", ", proven.member,
                         different ? "differ from the policy" : "not proven");
   }
+  if (report.timed_out)
+    undecided.insert(0, undecided.empty() ? "timed out" : "timed out, ");
   if (report.probes == 0)
     undecided += fmt::format("{}nothing was probed", undecided.empty() ? "" : ", ");
   if (report.coverage_percent < report.min_coverage)
@@ -123,7 +123,7 @@ void conclude(Report& report, const ReportOptions& options) {
                              report.coverage_percent, report.min_coverage);
   if (!found.empty()) {
     report.exit_code = kExitFindings;
-    report.conclusion = found;
+    report.conclusion = report.timed_out ? found + ", timed out" : found;
   } else if (!undecided.empty()) {
     report.exit_code = kExitInconclusive;
     report.conclusion = undecided;
@@ -131,6 +131,8 @@ void conclude(Report& report, const ReportOptions& options) {
     report.exit_code = kExitOk;
     report.conclusion = "as intended";
   }
+  if (!report.asked.is_whole())
+    report.conclusion += fmt::format(" (asked was {})", report.asked.words());
 }
 
 }  // namespace
@@ -157,6 +159,8 @@ Report make_report(const compiler::Site& site, const scenarios::AuditResult& res
   report.lab_up = result.lab_up;
   report.probing = result.probing;
   report.lab_down = result.lab_down;
+  report.timed_out = result.outcome.timed_out;
+  report.asked = options.asked;
   report.notes = result.outcome.notes;
   report.beside = result.outcome.findings;
   report.proofs = result.proofs;
@@ -176,7 +180,7 @@ Report make_report(const compiler::Site& site, const scenarios::AuditResult& res
   }
   for (std::size_t i = 0; i < result.plan.probes.size(); ++i) {
     const compiler::Probe& probe = result.plan.probes[i];
-    add_verdict(report.cells[probe.from.cls * n + probe.to.cls], report.verdicts[i], i);
+    add_verdict(report.cells[probe.from.cls * n + probe.to.cls], report.verdicts[i]);
   }
   for (const compiler::Unprobed& unprobed : result.plan.unprobed)
     add_unprobed(report.cells[unprobed.from * n + unprobed.to], unprobed);
@@ -195,8 +199,7 @@ Report make_report(const compiler::Site& site, const scenarios::AuditResult& res
   for (const probes::SiteFinding& finding : report.beside)
     report.worst = std::max(report.worst, finding.finding);
   if (report.total > 0)
-    report.coverage_percent =
-        100.0 * (report.total - report.count(Finding::NotCovered)) / report.total;
+    report.coverage_percent = 100.0 * report.decided() / report.total;
   conclude(report, options);
   return report;
 }

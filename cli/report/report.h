@@ -29,7 +29,15 @@ struct CellReport {
   compiler::Cause cause = compiler::Cause::None;
   std::string reason;  // of each cell that does not conform, or does not count
   std::uint32_t probes = 0;
-  std::vector<std::size_t> bad;  // indices into `verdicts` that do not conform, worst first
+  std::array<std::uint32_t, kFindings> by_finding{};  // the probes of the cell
+};
+
+// What of the site was asked: a report of a part must never look like one of the whole.
+struct Asked {
+  std::vector<std::string> include, exclude;  // tags
+  std::string plan;                           // file that names each probe
+  [[nodiscard]] bool is_whole() const { return include.empty() && exclude.empty() && plan.empty(); }
+  [[nodiscard]] std::string words() const;  // "only red, without tcp"; empty of the whole
 };
 
 struct Report {
@@ -45,10 +53,13 @@ struct Report {
   std::array<std::uint32_t, kFindings> counts{};  // by Finding, over cells that count
   std::uint32_t total = 0;                        // cells that count
   std::uint32_t accepted = 0;                     // of Silent
-  double coverage_percent = 0;                    // cells that were decided, of those that count
+  // Cells that were decided, of those that count: neither inconclusive nor silent without consent.
+  double coverage_percent = 0;
   std::uint32_t min_coverage = 100;
   std::uint64_t probes = 0, tries = 0, retries = 0;
   std::uint32_t rounds = 0, void_rounds = 0;
+  bool timed_out = false;  // --timeout came before everything was tried
+  Asked asked;
   std::chrono::milliseconds lab_up{}, probing{}, lab_down{};
   probes::Finding worst = probes::Finding::Conforms;
   std::vector<std::string> notes;
@@ -57,6 +68,11 @@ struct Report {
 
   [[nodiscard]] std::uint32_t count(probes::Finding finding) const {
     return counts[static_cast<std::size_t>(finding)];
+  }
+  // Silence that the control's owner vouches for counts as decided.
+  [[nodiscard]] std::uint32_t decided() const {
+    using probes::Finding;
+    return count(Finding::Conforms) + count(Finding::Leak) + count(Finding::Outage) + accepted;
   }
   [[nodiscard]] const CellReport& at(std::size_t from, std::size_t to) const {
     return cells[from * classes.size() + to];
@@ -68,6 +84,7 @@ struct ReportOptions {
   std::uint32_t min_coverage = 100;
   std::string run;
   std::uint64_t seed = 1;
+  Asked asked;
 };
 
 // Precondition: site.ok(), and `result` holds a verdict for each probe of its plan.

@@ -73,14 +73,21 @@ std::string head(const Report& report, const View& view) {
       lab ? paint(" LAB ", Style::Bold, view.color) : paint(" LIVE ", Style::Bad, view.color);
   return fmt::format("{} {}  as of {}, run {}, seed {}\n", mark, printable(report.site),
                      report.as_of, report.run, report.seed) +
-         paint(lab ? "  Network namespaces on this machine: says nothing about a real network.\n\n"
-                   : "  Real hosts, real network.\n\n",
-               Style::Dim, view.color);
+         paint(lab ? "  Network namespaces on this machine: says nothing about a real network.\n"
+                   : "  Real hosts, real network.\n",
+               Style::Dim, view.color) +
+         (report.asked.is_whole()
+              ? std::string()
+              : paint(fmt::format("  Not the whole site: {}.\n", report.asked.words()),
+                      Style::Warning, view.color)) +
+         "\n";
 }
 
 // Only the signs that occur: a clean report has a short legend.
 std::string legend(const Report& report, bool color) {
   std::string text;
+  const bool any_blank = std::any_of(report.cells.begin(), report.cells.end(),
+                                     [](const CellReport& cell) { return !cell.counts; });
   const auto add = [&](const Sign& sign, std::string_view means) {
     text += fmt::format("  {} {}\n", paint(sign.glyph, sign.style, color), means);
   };
@@ -94,6 +101,9 @@ std::string legend(const Report& report, bool color) {
     if (report.count(look.finding) > 0)
       add(look.sign, look.legend);
   }
+  if (any_blank)
+    text += report.asked.is_whole() ? "  (blank) no packet can be between the two\n"
+                                    : "  (blank) no packet can be between the two, or not asked\n";
   return text + "\n";
 }
 
@@ -120,6 +130,10 @@ std::string wrap(std::string_view text, std::size_t indent, std::size_t width) {
   return out + current + "\n";
 }
 
+std::string plural(std::uint64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
 std::string cell_line(const Report& report, const CellReport& cell, const Sign& sign, bool color) {
   std::string policy;
   switch (cell.intent) {
@@ -134,8 +148,13 @@ std::string cell_line(const Report& report, const CellReport& cell, const Sign& 
       break;
   }
   std::string bad;
-  if (cell.bad.size() > 1)
-    bad = fmt::format(", {} of {} probes", cell.bad.size(), cell.probes);
+  for (const FindingLook& look : kFindingLooks) {
+    if (const std::uint32_t count = cell.by_finding[static_cast<std::size_t>(look.finding)];
+        count > 0)
+      bad += ", " + counted(look.finding, count);
+  }
+  if (!bad.empty())
+    bad += fmt::format(" of {}", plural(cell.probes, "probe", "probes"));
   return fmt::format("  {} {} → {}  {}\n", paint(sign.glyph, sign.style, color),
                      paint(printable(report.classes[cell.from]), Style::Bold, color),
                      paint(printable(report.classes[cell.to]), Style::Bold, color),
@@ -220,10 +239,6 @@ std::string proofs(const Report& report, const View& view) {
   return text.empty() ? text : text + "\n";
 }
 
-std::string plural(std::uint64_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
 double seconds(std::chrono::milliseconds time) {
   return static_cast<double>(time.count()) / 1000;
 }
@@ -237,7 +252,8 @@ std::string foot(const Report& report, const View& view) {
       cells += fmt::format(" ({} accepted)", report.accepted);
   }
   std::string text = fmt::format("  cells     {}: {}\n", report.total, cells);
-  text += fmt::format("  coverage  {:.1f} %\n", report.coverage_percent);
+  text += fmt::format("  coverage  {:.1f} %{}\n", report.coverage_percent,
+                      report.asked.is_whole() ? "" : " of what was asked: " + report.asked.words());
   text +=
       fmt::format("  probes    {} in {}{}, {} with controls, {}\n", report.probes,
                   plural(report.rounds, "round", "rounds"),

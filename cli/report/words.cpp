@@ -1,11 +1,24 @@
 #include <fmt/format.h>
 
 #include "cli/report/report.h"
+#include "cli/support/terminal.h"
 
 namespace bulkhead::cli {
 
 std::string_view to_string(scenarios::Where where) {
   return where == scenarios::Where::Lab ? "lab" : "live";
+}
+
+std::string Asked::words() const {
+  if (!plan.empty())
+    return fmt::format("only the probes of {}", printable(plan));
+  std::string text;
+  if (!include.empty())
+    text = printable(fmt::format("only {}", fmt::join(include, ", ")));
+  if (!exclude.empty())
+    text += printable(
+        fmt::format("{}without {}", text.empty() ? "all " : ", ", fmt::join(exclude, ", ")));
+  return text;
 }
 
 std::string counted(probes::Finding finding, std::uint32_t count) {

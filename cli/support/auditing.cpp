@@ -144,6 +144,7 @@ Result<int> run_audit(const Settings& settings, Scope scope) {
   report_options.min_coverage = settings.min_coverage.value_or(site->inventory.probe.min_coverage);
   report_options.run = options.conduct.run;
   report_options.seed = settings.seed;
+  report_options.asked = {settings.include, settings.exclude, settings.plan};
   const Report report = make_report(*site, *result, report_options);
   if (Status written = answer(settings, render_report(settings.format, report, view_of(settings)));
       !written)

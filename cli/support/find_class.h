@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "compiler/site.h"
 #include "policy/support/result.h"
@@ -13,8 +14,10 @@ struct Found {
   policy::Carriers over = 0;  // what the one named has of the class: an address has one family
 };
 
-// A class by its name, an address, or a host of the inventory that has one class only. Errors name
-// the near misses or the several classes.
-[[nodiscard]] Result<Found> find_class(const compiler::Site& site, std::string_view text);
+// A class by its name, an address, or a host of the inventory that has one class only; a segment, a
+// partition, SEGMENT.LABEL or tenant:NAME stands for its classes, as in a flow. Never empty. Errors
+// name the near misses or the several classes.
+[[nodiscard]] Result<std::vector<Found>> find_classes(const compiler::Site& site,
+                                                      std::string_view text);
 
 }  // namespace bulkhead::cli

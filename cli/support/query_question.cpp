@@ -163,6 +163,10 @@ Status read_hook(const std::string& text, Question& out) {
   return wrong("--hook", text, "say forward, input or output");
 }
 
+bool is_address_or_host(const compiler::Site& site, std::string_view text) {
+  return range_of(text) || site.inventory.hosts.contains(std::string(text));
+}
+
 // The legs of classes, where the text names nothing else.
 std::vector<std::string> legs_of(std::string_view text, const compiler::Site* site,
                                  const compiler::EnforcerView* view) {
@@ -170,13 +174,18 @@ std::vector<std::string> legs_of(std::string_view text, const compiler::Site* si
   if (site == nullptr || view == nullptr)
     return out;
   for (const std::string_view item : items(text)) {
-    const auto id = site->matrix.universe.id_of(item);
-    const auto binding =
-        std::find_if(view->bindings.begin(), view->bindings.end(),
-                     [&](const compiler::LegBinding& known) { return id && known.cls == *id; });
-    if (binding == view->bindings.end())
+    if (!site->matrix.universe.id_of(item) && is_address_or_host(*site, item))
       return {};
-    out.push_back(binding->interface);
+    const auto found = find_classes(*site, item);
+    for (const Found& one : found ? *found : std::vector<Found>()) {
+      const auto binding =
+          std::find_if(view->bindings.begin(), view->bindings.end(),
+                       [&](const compiler::LegBinding& known) { return known.cls == one.cls; });
+      if (binding == view->bindings.end())
+        return {};
+      if (std::find(out.begin(), out.end(), binding->interface) == out.end())
+        out.push_back(binding->interface);
+    }
   }
   return out;
 }
@@ -200,10 +209,11 @@ Result<AddressSet> find_addresses(std::string_view text, const compiler::Site* s
       out = out | addresses_of(host->second);
       continue;
     }
-    const auto found = find_class(*site, item);
+    const auto found = find_classes(*site, item);
     if (!found)
       return fail(found.error());
-    out = out | site->matrix.universe.classes[found->cls].addresses;
+    for (const Found& one : *found)
+      out = out | site->matrix.universe.classes[one.cls].addresses;
   }
   if (out.empty())
     return wrong("address", text, "it has no address");

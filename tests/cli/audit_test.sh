@@ -22,7 +22,9 @@ told 'evidence.jsonl: File too large'
 
 expect 0 audit "$sites/two-tenants" --on lab --include red --color never
 head -1 out | grep -q ' LAB  two-tenants' || fail "the first line does not say lab"
-said 'exit 0: as intended'
+said 'Not the whole site: only red.'
+said 'of what was asked: only red'
+said 'exit 0: as intended (asked was only red)'
 
 # Too little asked for.
 expect 4 audit "$sites/two-tenants" --on lab --include tcp --exclude tcp --min-coverage 0
@@ -30,11 +32,15 @@ said 'nothing was probed'
 expect 2 audit "$sites/two-tenants" --on lab --include nosuchtag
 # Time that is up before the first round, and in the middle of one.
 expect 4 audit "$sites/gpu-pod" --on lab --timeout 1 -q
+! grep -q 'the ruleset changed' out || fail "the deadline is told as a change of rules"
 cp -r "$sites/two-tenants" slow
 printf '[probe]\nmax_pps = 20\n' >>slow/inventory.toml
 SECONDS=0
 expect 4 audit slow --on lab --timeout 4 --run "$run"
 said 'time was up'
+said ': timed out'
+! grep -q 'the ruleset changed' out || fail "the deadline is told as a change of rules"
+! grep -q 'coverage  100' out || fail "what was not tried counts as covered"
 [ "$SECONDS" -lt 15 ] || fail "it went on for $SECONDS s"
 [ "$(netns_of "$run")" = 0 ] || fail "namespaces left behind"
 

@@ -20,7 +20,23 @@ said 'inside'
 ask --from red --to blue --icmp echo --format json
 said '"action": "deny"'
 expect 2 explain "$sites/two-tenants" --from 10.3.0.99 --to red --tcp 22
-told 'in no class'
+told 'inside its own segment storage, which is open, nothing of ours stands between'
+expect 2 explain "$sites/two-tenants" --from 10.99.0.1 --to red --tcp 22
+told 'no host of the inventory and no external has it'
+
+# A segment whose hosts all carry labels is no class, and stands for its classes.
+cp -r "$sites/two-tenants" labelled
+rm labelled/faults.toml
+sed -i 's/^nic.eth0 = { segment = "red".*/labels = ["web"]\nnic.eth0 = { segment = "red", v4 = "10.1.0.11" }/
+  s/^\[host."red\[1-2\]"\]/[host.red2]\nlabels = ["db"]\nnic.eth0 = { segment = "red", v4 = "10.1.0.12" }\n[host.red1]/' \
+  labelled/inventory.toml
+expect 0 explain labelled --from red --to blue --tcp 22
+said 'from red.web to blue'
+said 'from red.db to blue'
+expect 0 explain labelled --from tenant:red --to blue --tcp 22 --format json
+said '"pairs"'
+expect 0 explain labelled --from red.web --to blue --tcp 22 --format json
+said '"from": "red.web"'
 
 # An address has one family, whatever its class has.
 ask --from 10.1.0.11 --to 10.3.0.11 --tcp 2049

@@ -64,8 +64,7 @@ void count(Report& report) {
     ++report.counts[static_cast<std::size_t>(cell.finding)];
     report.worst = std::max(report.worst, cell.finding);
   }
-  report.coverage_percent =
-      100.0 * (report.total - report.count(Finding::NotCovered)) / report.total;
+  report.coverage_percent = 100.0 * report.decided() / report.total;
 }
 
 void break_cell(Report& report, std::size_t from, std::size_t to, Finding finding,
@@ -73,7 +72,8 @@ void break_cell(Report& report, std::size_t from, std::size_t to, Finding findin
   CellReport& cell = report.cells[from * report.classes.size() + to];
   cell.finding = finding;
   cell.reason = std::move(reason);
-  cell.bad = {0};
+  cell.by_finding[static_cast<std::size_t>(Finding::Conforms)] = cell.probes - 1;
+  cell.by_finding[static_cast<std::size_t>(finding)] = 1;
 }
 
 Report broken_report() {
@@ -82,7 +82,7 @@ Report broken_report() {
   break_cell(report, 0, 3, Finding::Leak,
              "blue1 10.2.0.11 -> red1 10.1.0.11 tcp 22: it arrived though denied (seen by the NIC "
              "of red1; fw let it leave by bond0.101)");
-  report.cells[3].bad = {0, 1, 2};
+  report.cells[3].by_finding = {20, 0, 0, 3, 0, 1};
   break_cell(report, 3, 4, Finding::Outage,
              "red1 10.1.0.11 -> nas1 10.3.0.11 tcp 2049: not delivered in 3 tries");
   break_cell(report, 2, 0, Finding::Inconclusive,
@@ -127,6 +127,20 @@ Report intended_report() {
   return report;
 }
 
+// A part of the site, and not all of it in time.
+Report partial_report() {
+  Report report = clean_report();
+  for (CellReport& cell : report.cells)
+    cell.counts = cell.counts && (cell.from == 3 || cell.to == 3);
+  break_cell(report, 3, 4, Finding::Inconclusive, "red1 -> nas1: it was never tried");
+  report.asked = {{"red"}, {"tcp", "v6"}, ""};
+  report.timed_out = true;
+  count(report);
+  report.exit_code = 4;
+  report.conclusion = "timed out, 1 inconclusive (asked was only red, without tcp, v6)";
+  return report;
+}
+
 // A site of many classes: columns with three digits, in several squares.
 Report wide_report() {
   Report report;
@@ -167,6 +181,9 @@ constexpr Screen kScreens[] = {
     {"broken.txt", broken_report, "text", {}},
     {"broken-narrow.txt", broken_report, "text", {false, 60, true}},
     {"broken-color.txt", broken_report, "text", {true, 100, false}},
+    {"partial.txt", partial_report, "text", {}},
+    {"partial.json", partial_report, "json", {}},
+    {"partial.xml", partial_report, "junit", {}},
     {"wide.txt", wide_report, "text", {}},
     {"broken.json", broken_report, "json", {}},
     {"broken.xml", broken_report, "junit", {}},

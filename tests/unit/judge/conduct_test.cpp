@@ -280,6 +280,8 @@ TEST_F(Conduct, TimeUpEndsARoundInItsMiddle) {
   EXPECT_TRUE(watch_.disarmed);
   EXPECT_EQ(count(outcome)[Finding::Inconclusive], static_cast<int>(plan_.probes.size()));
   EXPECT_THAT(outcome.notes, Contains(HasSubstr("time was up")));
+  for (const Verdict& verdict : outcome.verdicts)
+    EXPECT_THAT(verdict.reason, Not(HasSubstr("ruleset")));
   EXPECT_THAT(outcome.notes, Not(Contains(HasSubstr("did not answer in time"))));
 }
 

@@ -14,6 +14,7 @@ using compiler::Payload;
 using compiler::Transport;
 using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 void expect_verdict(const ProbeCase& probe_case, Finding finding, std::string_view kind) {
   const Verdict verdict = judge(probe_case);
@@ -218,6 +219,15 @@ TEST(JudgeDenied, AVoidRoundDecidesNothing) {
   t.record().void_reason = "the ruleset of fw-a changed";
   expect_verdict(c, Finding::Inconclusive, "round void");
   EXPECT_THAT(judge(c).reason, HasSubstr("fw-a changed"));
+}
+
+TEST(JudgeDenied, ARoundThatTheDeadlineCutBlamesNoRuleset) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.record().cut_short = true;
+  expect_verdict(c, Finding::Inconclusive, "time was up");
+  EXPECT_THAT(judge(c).reason, Not(HasSubstr("ruleset")));
 }
 
 TEST(JudgeDenied, TheRerunOfAVoidRoundDecides) {

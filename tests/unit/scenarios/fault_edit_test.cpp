@@ -56,6 +56,21 @@ TEST(FaultEdit, WhatIsNotThereIsAnErrorAndNotAFault) {
   EXPECT_FALSE(edit_ruleset(kText, "chain c_red", "22 . tcp", ""));
 }
 
+// A break that no probe asks for is the proof's to notice.
+TEST(FaultParse, TheProofMayBeAskedInPlaceOfTheProbes) {
+  SourceMap sources;
+  Diagnostics diagnostics;
+  const auto faults = parse_faults(
+      policy::memory_reader({{"faults.toml",
+                              "[[fault]]\nid = \"f\"\nfrom = \"red\"\nto = \"blue\"\n"
+                              "proof = \"different\"\nsteps = [{ kill = \"red1\" }]\n"}}),
+      "", sources, diagnostics);
+  EXPECT_FALSE(diagnostics.has_errors()) << render(diagnostics, sources, false);
+  ASSERT_EQ(faults.size(), 1U);
+  EXPECT_TRUE(faults[0].expect.empty());
+  EXPECT_EQ(faults[0].proof, MemberProof::State::Different);
+}
+
 TEST(FaultParse, ReadsEachKindOfStep) {
   SourceMap sources;
   Diagnostics diagnostics;
@@ -97,6 +112,11 @@ TEST(FaultCheck, EachMistakeIsToldAtItsPlace) {
       {cell + "steps = [{ kill = \"h\", run = \"h\", command = \"true\" }]", "a step says one of"},
       {cell + "steps = [{ run = \"h\" }]", "needs `command`"},
       {cell + "steps = [{ load = \"h\" }]", "needs `text`"},
+      {cell + "steps = [{ kill = \"h\", text = \"x\" }]", "unknown key `text` in a `kill` step"},
+      {cell + "steps = [{ run = \"h\", command = \"true\", find = \"x\" }]",
+       "unknown key `find` in a `run` step"},
+      {cell + "proof = \"unequal\"\nsteps = [{ kill = \"h\" }]",
+       "`unequal` is nothing that a proof can say"},
       {cell + "steps = [{ kill = \"hh\" }]",
        "faults.toml:6:19: error: there is no host of the lab `hh`"},
       {cell + "steps = [{ change = \"fx\", find = \"drop\" }]", "did you mean `fw`?"},
