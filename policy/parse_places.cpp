@@ -56,6 +56,19 @@ std::string_view unusable(const Prefix& prefix) {
   return {};
 }
 
+// "10.20.2.0" where a prefix is wanted: nobody knows whether one address is meant or a network.
+Prefix told_without_length(const Name& text, const Address& address, Diagnostics& diagnostics) {
+  const bool is_v4 = address.family == Family::V4;
+  const std::string one = fmt::format("{}/{}", text.text, is_v4 ? 32 : 128);
+  const std::string network = fmt::format("{}/{}", text.text, is_v4 ? 24 : 64);
+  const auto guessed = Prefix::parse(network);  // fails where it has host bits
+  diagnostics.error("bad-prefix", text.at,
+                    fmt::format("{} has no prefix length", in_backticks(text.text)),
+                    guessed ? fmt::format("write `{}`, or `{}` for one address", network, one)
+                            : fmt::format("write `{}` for one address", one));
+  return guessed ? *guessed : *Prefix::parse(one);  // good enough to go on
+}
+
 std::optional<Prefix> parse_prefix(const Name& text, Family family, Diagnostics& diagnostics) {
   Prefix::Flaw flaw = Prefix::Flaw::None;
   Prefix corrected;
@@ -87,6 +100,8 @@ std::optional<Prefix> parse_prefix(const Name& text, Family family, Diagnostics&
         fmt::format("{} {}: no endpoint has such an address", in_backticks(text.text), why));
     return std::nullopt;
   }
+  if (text.text.find('/') == std::string::npos)
+    return told_without_length(text, prefix->base, diagnostics);
   return prefix;
 }
 

@@ -79,6 +79,25 @@ std::string_view type_of(const toml::node& node) {
   return "a time";
 }
 
+// What the two commonest slips look like to the parser is far from what the writer did.
+std::string hint_for_syntax(std::string_view line) {
+  const std::size_t equals = line.find('=');
+  if (equals == std::string_view::npos)
+    return {};
+  const std::string_view value = trimmed(line.substr(equals + 1));
+  if (value.find("\"\"\"") == std::string_view::npos &&
+      std::count(value.begin(), value.end(), '"') % 2 == 1)
+    return "a string is not closed on this line: a quote is missing";
+  const bool is_word = !value.empty() && ((value[0] >= 'a' && value[0] <= 'z') ||
+                                          (value[0] >= 'A' && value[0] <= 'Z'));
+  if (!is_word)
+    return {};
+  const std::string_view word = value.substr(0, value.find_first_of(" \t#,"));
+  if (word == "True" || word == "False" || word == "TRUE" || word == "FALSE")
+    return "true and false are written in small letters";
+  return fmt::format("text stands in quotes: {} = \"{}\"", trimmed(line.substr(0, equals)), word);
+}
+
 }  // namespace
 
 SourcePos TomlDocument::Content::place(const toml::source_region& region) const {
@@ -114,8 +133,11 @@ std::optional<TomlDocument> TomlDocument::read(const FileReader& reader, const s
   try {
     content->root = toml::parse(text);
   } catch (const toml::parse_error& error) {
-    diagnostics.error("toml-syntax", content->place(error.source()),
-                      std::string(error.description().substr(0, 300)));
+    const SourcePos at = content->place(error.source());
+    std::string_view line = sources.line(at);
+    constexpr std::size_t kLongestLine = 300;  // longer ones are no slip of a person
+    diagnostics.error("toml-syntax", at, std::string(error.description().substr(0, 300)),
+                      line.size() > kLongestLine ? std::string() : hint_for_syntax(line));
     return std::nullopt;
   }
   return TomlDocument(std::move(content));

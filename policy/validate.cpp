@@ -64,6 +64,22 @@ void validate_flows(const Policy& policy, const Universe& universe, Date as_of,
   check_ib_direction(check);
 }
 
+SourcePos named_at(const std::vector<Selector>& side, ClassId cls, const Flow& flow,
+                   Selections& selections) {
+  for (const Selector& selector : side) {
+    const std::vector<ClassId>& selected = selections.of(selector);
+    if (std::binary_search(selected.begin(), selected.end(), cls))
+      return selector.at.line == 0 ? flow.at : selector.at;
+  }
+  return flow.at;
+}
+
+std::string and_pairs_more(std::size_t pairs) {
+  if (pairs < 2)
+    return {};
+  return fmt::format(" (and {} pair{} more)", pairs - 1, pairs == 2 ? "" : "s");
+}
+
 std::vector<Traffic> traffic_of(const std::vector<Name>& services, const Policy& policy) {
   std::map<TrafficKey, PortSet> by_key;
   for (const Name& name : services) {

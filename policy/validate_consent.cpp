@@ -1,6 +1,7 @@
 // A flow that a tenant's file writes to or from somebody else needs an offer of that side: written
 // in the root file or in the other tenant's.
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -52,17 +53,30 @@ class ConsentCheck {
   explicit ConsentCheck(const FlowCheck& check) : check_(check), offers_(open_offers(check)) {}
 
   void check(const LiveFlow& live) {
+    std::optional<Missing> first;
+    std::size_t pairs = 0;
+    const auto add = [&](const Missing& missing) {
+      first = first.value_or(missing);
+      ++pairs;
+    };
     for (const ClassId from : live.from) {
       for (const ClassId to : live.to) {
         if (!is_agreed(live, from, to, live.traffic))
-          return report(live, from, to, false);
+          add({from, to, false});
         if (live.flow->both_ways && !is_agreed(live, to, from, directed(live.traffic)))
-          return report(live, to, from, true);
+          add({to, from, true});
       }
     }
+    if (first)
+      report(live, *first, pairs);
   }
 
  private:
+  struct Missing {
+    ClassId from = 0, to = 0;
+    bool reverse = false;  // of a flow both_ways
+  };
+
   // Partition keys know no direction, so consent to `ib` one way is consent to both.
   static std::vector<Traffic> directed(std::vector<Traffic> traffic) {
     std::erase_if(traffic, [](const Traffic& term) {
@@ -100,16 +114,20 @@ class ConsentCheck {
     return traffic.empty();
   }
 
-  void report(const LiveFlow& live, ClassId from, ClassId to, bool reverse) {
+  void report(const LiveFlow& live, const Missing& missing, std::size_t pairs) {
+    const auto [from, to, reverse] = missing;
     const std::string& source = check_.universe.classes[from].name;
     const std::string& destination = check_.universe.classes[to].name;
     const bool own_from = check_.universe.classes[from].tenant == live.flow->authority;
     const std::string& other = check_.universe.classes[own_from ? to : from].tenant;
     check_.diagnostics.error(
-        "no-consent", live.flow->at,
-        fmt::format("flow {} of tenant {} needs consent to {} -> {}{}", in_backticks(live.flow->id),
-                    in_backticks(live.flow->authority), in_backticks(source),
-                    in_backticks(destination), reverse ? " (both_ways)" : ""),
+        "no-consent",
+        named_at(own_from != reverse ? live.flow->to : live.flow->from, own_from ? to : from,
+                 *live.flow, check_.selections),
+        fmt::format("flow {} of tenant {} needs consent to {} -> {}{}{}",
+                    in_backticks(live.flow->id), in_backticks(live.flow->authority),
+                    in_backticks(source), in_backticks(destination), reverse ? " (both_ways)" : "",
+                    and_pairs_more(pairs)),
         fmt::format("an [[offer]] that covers from, to and all services, in {}",
                     other.empty() ? "policy.toml"
                                   : fmt::format("policy.toml or the file of tenant {}",

@@ -134,8 +134,11 @@ void note_one_family(const LiveFlow& live, const std::set<Carriers>& from,
   const Carriers common = families(common_of(from, to));
   if ((common != kV4 && common != kV6) || families(all_of(from)) == families(all_of(to)))
     return;
+  const std::vector<Selector>& narrow =
+      families(all_of(from)) == common ? live.flow->from : live.flow->to;
   diagnostics.note(
-      "one-family", live.flow->at,
+      "one-family",
+      narrow.empty() || narrow.front().at.line == 0 ? live.flow->at : narrow.front().at,
       fmt::format("flow {} runs over {} alone: one of its sides has no {} members",
                   in_backticks(live.flow->id), to_string(common == kV4 ? Family::V4 : Family::V6),
                   to_string(common == kV4 ? Family::V6 : Family::V4)));

@@ -1,7 +1,6 @@
 // `[[never]]` is an assertion: an allow that crosses it is an error that shows both lines. Open
 // segments allow too.
 #include <algorithm>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -32,13 +31,15 @@ class NeverCheck {
   void check(const LiveFlow& live) {
     if (!never_.services.empty() && !overlap(live.traffic, traffic_))
       return;
-    const auto crossed = first_crossing(live);
-    if (!crossed)
+    const Crossings crossed = crossings(live);
+    if (crossed.pairs == 0)
       return;
+    const auto& [from, to] = crossed.first;
     auto& error = check_.diagnostics.error(
-        "never-crossed", live.flow->at,
-        fmt::format("flow {} allows {}, which never {} rules out", in_backticks(live.flow->id),
-                    arrow(crossed->first, crossed->second), in_backticks(never_.id)),
+        "never-crossed",
+        named_at(live.flow->to, crossed.is_reverse ? from : to, *live.flow, check_.selections),
+        fmt::format("flow {} allows {}{}, which never {} rules out", in_backticks(live.flow->id),
+                    arrow(from, to), and_pairs_more(crossed.pairs), in_backticks(never_.id)),
         never_.except.empty()
             ? "narrow the flow, or give the never an `except`"
             : fmt::format("narrow the flow, or widen `except`, now {}", exceptions()));
@@ -68,18 +69,30 @@ class NeverCheck {
   }
 
  private:
-  using Pair = std::pair<ClassId, ClassId>;
+  struct Crossings {
+    std::pair<ClassId, ClassId> first;
+    bool is_reverse = false;  // `first`, of a flow both_ways
+    std::size_t pairs = 0;
+  };
 
-  [[nodiscard]] std::optional<Pair> first_crossing(const LiveFlow& live) const {
+  [[nodiscard]] Crossings crossings(const LiveFlow& live) const {
+    Crossings out;
+    const auto add = [&](ClassId from, ClassId to, bool is_reverse) {
+      if (!forbidden_[from * n_ + to])
+        return;
+      if (out.pairs++ == 0) {
+        out.first = {from, to};
+        out.is_reverse = is_reverse;
+      }
+    };
     for (const ClassId from : live.from) {
       for (const ClassId to : live.to) {
-        if (forbidden_[from * n_ + to])
-          return Pair{from, to};
-        if (live.flow->both_ways && forbidden_[to * n_ + from])
-          return Pair{to, from};
+        add(from, to, false);
+        if (live.flow->both_ways)
+          add(to, from, true);
       }
     }
-    return std::nullopt;
+    return out;
   }
   [[nodiscard]] const Segment* open_segment(ClassId id) const {
     const Class& cls = check_.universe.classes[id];

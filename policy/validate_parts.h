@@ -60,6 +60,12 @@ void check_ib_direction(const FlowCheck& check);
 
 // --- shared
 
+// Where a flow names this class on this side: the selector that takes it, else the flow.
+[[nodiscard]] SourcePos named_at(const std::vector<Selector>& side, ClassId cls, const Flow& flow,
+                                 Selections& selections);
+// ", and 3 pairs more"; nothing of one pair.
+[[nodiscard]] std::string and_pairs_more(std::size_t pairs);
+
 // Adds the terms of the named services, one term per key, sorted; unknown names add nothing.
 [[nodiscard]] std::vector<Traffic> traffic_of(const std::vector<Name>& services,
                                               const Policy& policy);

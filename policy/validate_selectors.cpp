@@ -90,6 +90,16 @@ class Resolver {
   Diagnostics& diagnostics_;
 };
 
+std::string hint_for_service(const std::string& text, const Policy& policy) {
+  if (text == "any")
+    return "`any` is everybody, never every service: name the services";
+  std::string hint = did_you_mean(text, names_of(policy.services));
+  // "tcp/22", "22", "udp:53": a port where a name is wanted.
+  if (hint.empty() && text.find_first_of("0123456789") != std::string::npos)
+    hint = "services have names: define one, [service.NAME] with tcp = [PORT], and write NAME here";
+  return hint;
+}
+
 // A service that a tenant's file defines may be used by that file alone: whoever else named it
 // would let the tenant widen what they said.
 void check_services(const std::vector<Name>& services, const std::string& authority,
@@ -97,10 +107,9 @@ void check_services(const std::vector<Name>& services, const std::string& author
   for (const Name& name : services) {
     const auto service = policy.services.find(name.text);
     if (service == policy.services.end()) {
-      diagnostics.error(
-          "unknown-name", name.at, fmt::format("there is no service {}", in_backticks(name.text)),
-          name.text == "any" ? "`any` is everybody, never every service: name the services"
-                             : did_you_mean(name.text, names_of(policy.services)));
+      diagnostics.error("unknown-name", name.at,
+                        fmt::format("there is no service {}", in_backticks(name.text)),
+                        hint_for_service(name.text, policy));
       continue;
     }
     const std::string& owner = service->second.authority;

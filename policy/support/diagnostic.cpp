@@ -164,6 +164,41 @@ std::string render(const Diagnostics& diagnostics, const SourceMap& sources, boo
   return out;
 }
 
+namespace {
+
+// How many letters to add, to drop, to replace or to swap with their neighbour make the one of the
+// other (optimal string alignment).
+std::size_t slips_between(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before, last(b.size() + 1), row(b.size() + 1);
+  for (std::size_t j = 0; j < last.size(); ++j)
+    last[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t cost = a[i - 1] == b[j - 1] ? 0 : 1;
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + cost});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    before = last;
+    last = row;
+  }
+  return last.back();
+}
+
+// "internet" for "inet", "mgmt" for "management": the letters of the one in the order of the other.
+bool is_short_for(std::string_view brief, std::string_view full) {
+  if (brief.size() < 3 || brief.size() * 3 < full.size() || brief[0] != full[0])
+    return false;
+  for (const char c : full) {
+    if (!brief.empty() && brief[0] == c)
+      brief.remove_prefix(1);
+  }
+  return brief.empty();
+}
+
+}  // namespace
+
 std::string_view closest(std::string_view wrong, const std::vector<std::string_view>& candidates) {
   constexpr std::size_t kLongest = 64;  // beyond that nobody mistyped a name
   if (wrong.empty() || wrong.size() > kLongest)
@@ -171,30 +206,23 @@ std::string_view closest(std::string_view wrong, const std::vector<std::string_v
   const std::size_t allowed = std::max<std::size_t>(1, wrong.size() / 3);
   std::string_view best;
   std::size_t best_distance = allowed + 1;
-  std::vector<std::size_t> row;
   for (const std::string_view candidate : candidates) {
     if (candidate.size() > kLongest)
       continue;
-    // Levenshtein distance, one row at a time.
-    row.resize(candidate.size() + 1);
-    for (std::size_t j = 0; j < row.size(); ++j)
-      row[j] = j;
-    for (std::size_t i = 1; i <= wrong.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i;
-      for (std::size_t j = 1; j < row.size(); ++j) {
-        const std::size_t cost = wrong[i - 1] == candidate[j - 1] ? 0 : 1;
-        const std::size_t here = std::min({row[j] + 1, row[j - 1] + 1, diagonal + cost});
-        diagonal = row[j];
-        row[j] = here;
-      }
-    }
-    if (row.back() < best_distance) {
-      best_distance = row.back();
+    const std::size_t distance = slips_between(wrong, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
       best = candidate;
     }
   }
-  return best;
+  if (!best.empty())
+    return best;
+  const auto meant =
+      std::find_if(candidates.begin(), candidates.end(), [&](std::string_view candidate) {
+        return candidate.size() <= kLongest &&
+               (is_short_for(candidate, wrong) || is_short_for(wrong, candidate));
+      });
+  return meant == candidates.end() ? std::string_view() : *meant;
 }
 
 std::string did_you_mean(std::string_view wrong, const std::vector<std::string_view>& candidates) {

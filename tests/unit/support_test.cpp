@@ -140,6 +140,19 @@ TEST(DidYouMean, KeepsSilentWhenNothingIsClose) {
   EXPECT_EQ(closest("ssg", {"ssh", "nfs"}), "ssh");
 }
 
+TEST(DidYouMean, SwappedLettersAreOneSlip) {
+  EXPECT_EQ(closest("tpc", {"sctp", "tcp", "udp"}), "tcp");
+  EXPECT_EQ(closest("vlna", {"vrf", "vlan"}), "vlan");
+  EXPECT_EQ(closest("alhpa", {"beta", "alpha"}), "alpha");
+  EXPECT_EQ(closest("jmup", {"jump"}), "jump");
+}
+
+TEST(DidYouMean, AShortFormOfANameIsMeant) {
+  EXPECT_EQ(closest("internet", {"world", "inet"}), "inet");
+  EXPECT_EQ(closest("mgmt", {"compute", "management"}), "management");
+  EXPECT_EQ(closest("red", {"blue", "storage"}), "");
+}
+
 TEST(Sha256, KnownAnswer) {
   EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }

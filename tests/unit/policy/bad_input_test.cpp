@@ -31,6 +31,18 @@ double cpu_seconds_since(std::clock_t begin) {
   return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
+TEST(BadInput, TheCommonestSlipsOfTomlHaveAHint) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"id = F1\n", "text stands in quotes: id = \"F1\""},
+      {"name = two-tenants # mine\n", "text stands in quotes: name = \"two-tenants\""},
+      {"name = \"a\nx = 1\n", "a string is not closed on this line"},
+      {"x = [\"a\", \"b]\ny = 1\n", "a string is not closed on this line"},
+      {"both_ways = True\n", "small letters"},
+  };
+  for (const auto& [text, hint] : cases)
+    EXPECT_THAT(check({{"policy.toml", text}}, {}).rendered(), HasSubstr(hint)) << text;
+}
+
 TEST(BadInput, EachHasItsCode) {
   const std::string megabytes(10 << 20, 'x');
   const std::pair<std::string, const char*> cases[] = {
