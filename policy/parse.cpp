@@ -34,7 +34,9 @@ constexpr Section kSections[] = {
     {"flow", parse_flows, true},
 };
 
-void parse_include_list(TomlTable& root, const ParsedFile& into) {
+// Returns the tenants whose files may not be read.
+std::vector<Name> parse_include_list(TomlTable& root, const ParsedFile& into) {
+  std::vector<Name> refused;
   std::vector<std::string> seen{std::string(kRootFile)};
   for (TomlTable& entry : root.tables("include")) {
     const auto file = entry.require("file") ? entry.name("file") : std::nullopt;
@@ -45,6 +47,7 @@ void parse_include_list(TomlTable& root, const ParsedFile& into) {
     if (const auto flaw = flaw_of_path(file->text); !flaw.empty()) {
       into.diagnostics.error("bad-path", file->at,
                              fmt::format("include {} {}", in_backticks(file->text), flaw));
+      refused.push_back(*tenant);
       continue;
     }
     const std::string path = std::filesystem::path(file->text).lexically_normal().string();
@@ -56,12 +59,13 @@ void parse_include_list(TomlTable& root, const ParsedFile& into) {
     } else if (seen.size() > kMostIncludes) {
       into.diagnostics.error("too-many-includes", file->at,
                              fmt::format("more than {} includes", kMostIncludes));
-      return;
+      return refused;
     } else {
       seen.push_back(path);
       into.policy.includes.push_back({path, *tenant, file->at});
     }
   }
+  return refused;
 }
 
 void parse_root(TomlTable root, const ParsedFile& into) {
@@ -69,9 +73,13 @@ void parse_root(TomlTable root, const ParsedFile& into) {
     if (const auto name = root.name("name"); name && check_name(*name, "site", into.diagnostics))
       into.policy.name = name->text;
   }
-  parse_include_list(root, into);
+  const std::vector<Name> refused = parse_include_list(root, into);
   for (const Section& section : kSections)
     section.parse(root, into);
+  // The file that may not be read would have defined its tenant: that nobody else does is no second
+  // mistake.
+  for (const Name& tenant : refused)
+    into.policy.tenants.try_emplace(tenant.text, Tenant{tenant.text, {}, tenant.at});
   root.finish();
 }
 

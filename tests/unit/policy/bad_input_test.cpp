@@ -43,6 +43,24 @@ TEST(BadInput, TheCommonestSlipsOfTomlHaveAHint) {
     EXPECT_THAT(check({{"policy.toml", text}}, {}).rendered(), HasSubstr(hint)) << text;
 }
 
+TEST(BadInput, AnIncludeThatIsRefusedIsTheOneMistake) {
+  const Checked checked = check({{"policy.toml",
+                                  "name = \"s\"\n"
+                                  "include = [{ file = \"../alpha.toml\", tenant = \"alpha\" }]\n"
+                                  "[segment.a]\ntenant = \"alpha\"\nvlan = 5\n"
+                                  "v4 = \"10.1.0.0/24\"\ninside = \"open\"\n"}},
+                                {"a"});
+  EXPECT_THAT(checked.codes(), ElementsAre("bad-path")) << checked.rendered();
+}
+
+TEST(BadInput, AnAddressAloneIsNoPrefix) {
+  const Checked checked = check_base(
+      "[segment.bare]\ntenant = \"red\"\nvlan = 999\n"
+      "v4 = \"10.20.2.0\"\ninside = \"open\"\n");
+  EXPECT_THAT(checked.codes(), ElementsAre("bad-prefix")) << checked.rendered();
+  EXPECT_THAT(checked.rendered(), HasSubstr("write `10.20.2.0/24`, or `10.20.2.0/32`"));
+}
+
 TEST(BadInput, EachHasItsCode) {
   const std::string megabytes(10 << 20, 'x');
   const std::pair<std::string, const char*> cases[] = {
