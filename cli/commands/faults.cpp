@@ -106,7 +106,7 @@ std::string faults_json(const std::vector<FaultOutcome>& outcomes, std::size_t c
                               {"reason", printable(outcome.reason)},
                               {"changes_rules", outcome.changes_rules},
                               {"proof_noticed", outcome.proof_noticed()},
-                              {"proof", scenarios::to_string(outcome.proof)},
+                              {"proof", compiler::proof::to_string(outcome.proof)},
                               {"proof_reason", printable(outcome.proof_reason)}});
   return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
