@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "compiler/probe_bridges.h"
 #include "compiler/probe_detours.h"
 #include "compiler/probe_forgeries.h"
 #include "compiler/representatives.h"
@@ -72,7 +73,8 @@ class BookMaker {
       for (ClassId to = 0; to < n; ++to)
         make_cell(from, to);
     }
-    add_detours();
+    add_detours(detours(site_, who_, traffic_.canary_port()));
+    add_detours(bridges(site_, who_, traffic_.canary_port(), options_.seed));
     add_forgeries();
     return std::move(book_);
   }
@@ -136,7 +138,7 @@ class BookMaker {
     CellTraffic traffic =
         traffic_.of(site_.matrix.find(from, to), site_.matrix.find(to, from), family);
     for (const std::string& piece : traffic.untested)
-      note(piece, "bulkhead sends TCP, UDP, ICMP echo, RoCE headers and plain IP protocols only");
+      note(piece, "bulkhead sends TCP, UDP, ICMP queries, RoCE headers and plain IP protocols only");
     if (coverage.cause != Cause::Rule)
       traffic.beside_ports = nullptr;
     if (!denies_count) {
@@ -218,9 +220,8 @@ class BookMaker {
       pair.shots.push_back(lists_.intern(wanted));
   }
 
-  void add_detours() {
+  void add_detours(const std::vector<DetourShot>& detour_shots) {
     std::map<std::pair<EndId, EndId>, std::vector<std::size_t>> between;
-    const auto detour_shots = detours(site_, who_, traffic_.canary_port());
     if (!detour_shots.empty())
       for (std::size_t i = 0; i < book_.pairs.size(); ++i)
         between[{book_.pairs[i].from, book_.pairs[i].to}].push_back(i);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/probe_beside_ports.h"
 #include "compiler/proof/senders.h"
 
 namespace bulkhead::compiler {

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "compiler/probe_choice.h"
+
 namespace bulkhead::compiler {
 namespace {
 
@@ -12,14 +14,6 @@ using policy::ClassId;
 using policy::ClassKind;
 
 constexpr std::size_t kMost = 1500;  // about a round
-
-// splitmix64: the same choice for a seed on every machine.
-std::uint64_t mixed(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15ULL;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
-  return value ^ (value >> 31);
-}
 
 class Forger {
  public:

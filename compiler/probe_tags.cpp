@@ -1,5 +1,6 @@
 #include "compiler/probe_tags.h"
 
+#include "compiler/probe_bridges.h"
 #include "compiler/probe_forgeries.h"
 #include "compiler/probe_plan.h"
 
@@ -7,7 +8,7 @@ namespace bulkhead::compiler {
 
 std::set<std::string> probe_tags(const Site& site) {
   std::set<std::string> tags{std::string(policy::kRuleDefault), std::string(policy::kRuleInside),
-                             std::string(kRuleSpoofed), "forwards"};
+                             std::string(kRuleSpoofed), std::string(kRuleBridged), "forwards"};
   for (const Transport transport :
        {Transport::Tcp, Transport::Udp, Transport::Icmp, Transport::Raw})
     tags.emplace(to_string(transport));

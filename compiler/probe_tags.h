@@ -10,7 +10,7 @@ namespace bulkhead::compiler {
 
 // Every tag that a probe of this site could carry: transports, families, "allow" and "deny",
 // classes, their places and tenants, ids of flows, and for what no flow says "default", "inside",
-// "spoofed" and "forwards".
+// "spoofed", "bridged" and "forwards".
 [[nodiscard]] std::set<std::string> probe_tags(const Site& site);
 
 }  // namespace bulkhead::compiler

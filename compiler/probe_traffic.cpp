@@ -1,10 +1,7 @@
 #include "compiler/probe_traffic.h"
 
-#include <netinet/in.h>
-
 #include <algorithm>
 #include <iterator>
-#include <span>
 #include <utility>
 
 namespace bulkhead::compiler {
@@ -15,28 +12,6 @@ using policy::Cell;
 using policy::Kind;
 using policy::Piece;
 
-constexpr std::uint16_t kEcho = 0;  // row of policy::kIcmpQueries
-
-// Ports whose answers careless filters let in by their source port alone: FTP's data, DNS, DHCP,
-// NTP, the web, IKE, RoCE.
-constexpr std::uint16_t kTrustedTcpSources[] = {20, 53, 80, 443};
-constexpr std::uint16_t kTrustedUdpSources[] = {53, 67, 123, 500, policy::kRocePort};
-
-// Of what carries other traffic: SCTP, GRE, ESP.
-constexpr std::uint8_t kCanaryProtocols[] = {IPPROTO_SCTP, IPPROTO_GRE, IPPROTO_ESP};
-
-// IPv6 reads these as headers of its own chain (RFC 8200 4, RFC 4302), where no token of ours could
-// stand.
-constexpr std::uint8_t kExtensionHeaders[] = {IPPROTO_ROUTING, IPPROTO_FRAGMENT, IPPROTO_AH,
-                                              IPPROTO_NONE, IPPROTO_DSTOPTS};
-
-std::string join(const std::vector<std::string>& ids) {
-  std::string text;
-  for (const std::string& id : ids)
-    text += (text.empty() ? "" : ",") + id;
-  return text;
-}
-
 Transport transport_of(Kind kind) {
   return kind == Kind::Tcp ? Transport::Tcp : Transport::Udp;
 }
@@ -45,33 +20,9 @@ std::string describe(const Piece& piece) {
   return policy::to_string(policy::Traffic{piece.key, PortSet{piece.ports}});
 }
 
-// The pieces of one kind and action in a cell, and who decided each.
-struct Said {
-  PortSet ports;
-  std::vector<const Piece*> pieces;
-  Said(const Cell* cell, Kind kind, Action action) {
-    if (!cell)
-      return;
-    std::vector<PortRange> ranges;
-    for (const Piece& piece : cell->pieces) {
-      if (piece.key.kind != kind || piece.action != action)
-        continue;
-      ranges.push_back(piece.ports);
-      pieces.push_back(&piece);
-    }
-    ports = PortSet::from(std::move(ranges));
-  }
-  [[nodiscard]] bool any() const { return !pieces.empty(); }
-  [[nodiscard]] const Piece* at(std::uint16_t port) const {
-    const auto found = std::find_if(pieces.begin(), pieces.end(),
-                                    [&](const Piece* p) { return p->ports.contains(port); });
-    return found == pieces.end() ? nullptr : *found;
-  }
-};
-
 std::string denying_rule(const Said& denied, std::uint16_t port) {
   const Piece* piece = denied.at(port);
-  return piece ? join(piece->rules) : std::string(policy::kRuleDefault);
+  return piece ? rules_of(*piece) : std::string(policy::kRuleDefault);
 }
 
 void add_allowed_ports(const Said& allowed, Kind kind, std::vector<Shot>& shots) {
@@ -82,7 +33,7 @@ void add_allowed_ports(const Said& allowed, Kind kind, std::vector<Shot>& shots)
       Shot shot{.transport = transport_of(kind),
                 .port = port,
                 .expect = Expect::Allow,
-                .rule = join(piece->rules)};
+                .rule = rules_of(*piece)};
       if (kind == Kind::Udp) {
         shot.size = kLargePayload;
         shots.push_back(shot);
@@ -93,14 +44,17 @@ void add_allowed_ports(const Said& allowed, Kind kind, std::vector<Shot>& shots)
   }
 }
 
-void add_echo(const Cell* cell, std::vector<Shot>& shots) {
+void add_query(const Cell* cell, std::uint16_t row, std::vector<Shot>& shots) {
   const Said allowed(cell, Kind::Icmp, Action::Allow);
   const Said denied(cell, Kind::Icmp, Action::Deny);
-  const Piece* allow = allowed.at(kEcho);
+  const Piece* allow = allowed.at(row);
+  // Of all queries every cell is asked a plain echo; see probe_beside_ports.h.
+  if (row != kEcho && !allow && !denied.at(row))
+    return;
   shots.push_back({.transport = Transport::Icmp,
-                   .port = kEcho,
+                   .port = row,
                    .expect = allow ? Expect::Allow : Expect::Deny,
-                   .rule = allow ? join(allow->rules) : denying_rule(denied, kEcho)});
+                   .rule = allow ? rules_of(*allow) : denying_rule(denied, row)});
 }
 
 bool is_named(const policy::Matrix& matrix, Kind kind) {
@@ -108,14 +62,6 @@ bool is_named(const policy::Matrix& matrix, Kind kind) {
     return std::any_of(service.terms.begin(), service.terms.end(),
                        [&](const policy::Traffic& term) { return term.key.kind == kind; });
   });
-}
-
-// Without ports connection tracking takes what goes back to an allowed protocol for its reply.
-bool is_reply(const Shot& shot, const Cell* back) {
-  if (shot.transport != Transport::Raw || shot.expect == Expect::Allow)
-    return false;
-  const Piece* piece = protocol_piece(back, static_cast<std::uint8_t>(shot.port));
-  return piece && piece->action == Action::Allow;
 }
 
 bool carried_by_us(const Piece& piece, Family family) {
@@ -126,7 +72,7 @@ bool carried_by_us(const Piece& piece, Family family) {
     case Kind::Dhcp:
       return true;
     case Kind::Icmp:
-      return piece.ports.first == kEcho && piece.ports.last == kEcho;
+      return family == Family::V6 || piece.ports.last <= kTimestamp;
     case Kind::Ip:
       return !piece.key.group && can_be_sent(piece.key.protocol, family);
     case Kind::Sctp:
@@ -149,46 +95,35 @@ bool exists_in(Family family, const Piece& piece) {
   return false;
 }
 
-}  // namespace
-
-bool can_be_sent(std::uint8_t protocol, Family family) {
-  return family == Family::V4 ||
-         std::find(std::begin(kExtensionHeaders), std::end(kExtensionHeaders), protocol) ==
-             std::end(kExtensionHeaders);
-}
-
-// Whoever decides of our packet of `protocol`; null: nobody says. Where a header of SCTP has its
-// destination port that packet has the protocol's number.
-const Piece* protocol_piece(const Cell* cell, std::uint8_t protocol) {
-  if (!cell)
-    return nullptr;
-  const auto found = std::find_if(cell->pieces.begin(), cell->pieces.end(), [&](const Piece& p) {
-    return (p.key.kind == Kind::Ip && p.key.protocol == protocol && !p.key.group) ||
-           (p.key.kind == Kind::Sctp && protocol == IPPROTO_SCTP && p.ports.contains(protocol));
-  });
-  return found == cell->pieces.end() ? nullptr : &*found;
-}
-
-TrafficMaker::TrafficMaker(const policy::Matrix& matrix, std::vector<std::uint16_t> canary_ports)
-    : canary_ports_(std::move(canary_ports)) {
-  if (canary_ports_.empty())
-    canary_ports_.assign(std::begin(kCanaryPorts), std::end(kCanaryPorts));
-  std::set<std::uint16_t> tcp(canary_ports_.begin(), canary_ports_.end());
-  std::set<std::uint16_t> udp = tcp;
-  protocols_.insert(std::begin(kCanaryProtocols), std::end(kCanaryProtocols));
+// Every port at which a service of this kind begins or ends, and the canaries.
+std::vector<std::uint16_t> ports_to_ask(const policy::Matrix& matrix, Kind kind,
+                                        const std::vector<std::uint16_t>& canary_ports) {
+  std::set<std::uint16_t> ports(canary_ports.begin(), canary_ports.end());
   for (const policy::Service& service : matrix.services) {
     for (const policy::Traffic& term : service.terms) {
-      if (term.key.kind == Kind::Tcp || term.key.kind == Kind::Udp)
-        for (const PortRange& range : term.ports)
-          (term.key.kind == Kind::Tcp ? tcp : udp).insert({range.first, range.last});
-      else if (term.key.kind == Kind::Ip && !term.key.group)
-        protocols_.insert(term.key.protocol);
+      if (term.key.kind != kind)
+        continue;
+      for (const PortRange& range : term.ports)
+        ports.insert({range.first, range.last});
     }
   }
-  tcp_.assign(tcp.begin(), tcp.end());
-  udp_.assign(udp.begin(), udp.end());
-  names_dhcp_ = is_named(matrix, Kind::Dhcp);
+  return {ports.begin(), ports.end()};
 }
+
+std::vector<std::uint16_t> canaries(std::vector<std::uint16_t> chosen) {
+  if (chosen.empty())
+    chosen.assign(std::begin(kCanaryPorts), std::end(kCanaryPorts));
+  return chosen;
+}
+
+}  // namespace
+
+TrafficMaker::TrafficMaker(const policy::Matrix& matrix, std::vector<std::uint16_t> canary_ports)
+    : canary_ports_(canaries(std::move(canary_ports))),
+      tcp_(ports_to_ask(matrix, Kind::Tcp, canary_ports_)),
+      udp_(ports_to_ask(matrix, Kind::Udp, canary_ports_)),
+      names_dhcp_(is_named(matrix, Kind::Dhcp)),
+      beside_ports_(matrix, {canary_ports_, tcp_, udp_}) {}
 
 // Ports at which a denied cell, or the rest of an allowed one, is tried.
 TrafficMaker::Ports TrafficMaker::denied_ports(const PortSet& allowed, const PortSet& denied,
@@ -227,17 +162,7 @@ void TrafficMaker::add_ports(const Cell* cell, Kind kind, std::vector<Shot>& sho
     shot.size = kind == Kind::Udp ? kSmallPayload : std::uint16_t{0};
     shots.push_back(shot);
     if (canary && !std::exchange(from_trusted, true))
-      add_trusted_sources(std::move(shot), shots);
-  }
-}
-
-void TrafficMaker::add_trusted_sources(Shot shot, std::vector<Shot>& shots) {
-  const std::span<const std::uint16_t> sources =
-      shot.transport == Transport::Tcp ? std::span<const std::uint16_t>(kTrustedTcpSources)
-                                       : std::span<const std::uint16_t>(kTrustedUdpSources);
-  for (const std::uint16_t sport : sources) {
-    shot.sport = sport;
-    shots.push_back(shot);
+      add_from_trusted_sources(std::move(shot), shots);
   }
 }
 
@@ -257,13 +182,13 @@ void TrafficMaker::add_roce(const Cell* cell, const Cell* back, std::vector<Shot
                 .rule = std::move(rule)};
   };
   if (allowed.any()) {
-    shots.push_back(shot(Payload::RoceRequest, Expect::Allow, join(allowed.pieces[0]->rules)));
+    shots.push_back(shot(Payload::RoceRequest, Expect::Allow, rules_of(*allowed.pieces[0])));
     return;
   }
   shots.push_back(shot(Payload::RoceRequest, Expect::Deny, deny));
   if (allowed_back.any())
     shots.push_back(
-        shot(Payload::RoceAcknowledge, Expect::Allow, join(allowed_back.pieces[0]->rules)));
+        shot(Payload::RoceAcknowledge, Expect::Allow, rules_of(*allowed_back.pieces[0])));
   else
     shots.push_back(shot(Payload::RoceAcknowledge, Expect::Deny, deny));
 }
@@ -282,48 +207,17 @@ void TrafficMaker::add_dhcp(const Cell* cell, Family family, std::vector<Shot>& 
   if (Said(cell, Kind::Udp, Action::Allow).at(shot.port))
     return;  // allowed, and probed, by its port
   shot.expect = allowed.any() ? Expect::Allow : Expect::Deny;
-  shot.rule = allowed.any() ? join(allowed.pieces[0]->rules) : denying_rule(denied, 0);
+  shot.rule = allowed.any() ? rules_of(*allowed.pieces[0]) : denying_rule(denied, 0);
   shots.push_back(std::move(shot));
-}
-
-void TrafficMaker::add_protocols(const Cell* cell, Family family, std::vector<Shot>& shots) const {
-  for (const std::uint8_t protocol : protocols_) {
-    const Piece* piece = protocol_piece(cell, protocol);
-    if (piece && can_be_sent(protocol, family))
-      shots.push_back({.transport = Transport::Raw,
-                       .port = protocol,
-                       .expect = piece->action == Action::Allow ? Expect::Allow : Expect::Deny,
-                       .rule = join(piece->rules)});
-  }
-}
-
-std::vector<Shot> TrafficMaker::shots_beside_ports(const Cell* cell, const Cell* back,
-                                                   Family family) const {
-  std::vector<Shot> shots;
-  const std::string rule(policy::kRuleDefault);
-  const Said allowed(cell, Kind::Tcp, Action::Allow);
-  const Said denied(cell, Kind::Tcp, Action::Deny);
-  const auto port =
-      std::find_if(canary_ports_.begin(), canary_ports_.end(),
-                   [&](std::uint16_t canary) { return !allowed.at(canary) && !denied.at(canary); });
-  if (port != canary_ports_.end())
-    shots.push_back(
-        {.transport = Transport::Tcp, .port = *port, .payload = Payload::LoneAck, .rule = rule});
-  for (const std::uint8_t protocol : protocols_) {
-    if (can_be_sent(protocol, family) && !protocol_piece(cell, protocol))
-      shots.push_back({.transport = Transport::Raw, .port = protocol, .rule = rule});
-  }
-  std::erase_if(shots, [&](const Shot& shot) { return is_reply(shot, back); });
-  return shots;
 }
 
 const std::vector<Shot>* TrafficMaker::beside_ports(const Cell* cell, const Cell* back,
                                                     Family family) {
   if (cell || back)
-    return keep(shots_beside_ports(cell, back, family));
+    return keep(beside_ports_.by_default(cell, back, family));
   const auto [known, is_new] = silent_beside_ports_.try_emplace(family);
   if (is_new)
-    known->second = keep(shots_beside_ports(nullptr, nullptr, family));
+    known->second = keep(beside_ports_.by_default(nullptr, nullptr, family));
   return known->second;
 }
 
@@ -331,11 +225,13 @@ std::vector<Shot> TrafficMaker::shots_of(const Cell* cell, const Cell* back, Fam
   std::vector<Shot> shots;
   add_ports(cell, Kind::Tcp, shots);
   add_ports(cell, Kind::Udp, shots);
-  add_echo(cell, shots);
+  add_query(cell, kEcho, shots);
+  if (family == Family::V4)
+    add_query(cell, kTimestamp, shots);
   add_roce(cell, back, shots);
   add_dhcp(cell, family, shots);
-  add_protocols(cell, family, shots);
-  std::erase_if(shots, [&](const Shot& shot) { return is_reply(shot, back); });
+  const auto protocols = beside_ports_.said(cell, back, family);
+  shots.insert(shots.end(), protocols.begin(), protocols.end());
   std::sort(shots.begin(), shots.end());
   return shots;
 }

@@ -1,40 +1,23 @@
 // What one cell is probed with, before anybody is chosen to send it: every allowed piece at its
 // ends and middle, and for what is denied every service that the policy names, the edges of what is
 // allowed, canary ports (from ports that careless filters trust, and with large datagrams too),
-// ICMP echo, RoCE, some other IP protocols and a TCP segment without SYN.
+// ICMP echo, RoCE, and what rules about ports forget.
 #pragma once
 
-#include <compare>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "compiler/probe_plan.h"
+#include "compiler/probe_beside_ports.h"
 
 namespace bulkhead::compiler {
-
-struct Shot {
-  Transport transport = Transport::Tcp;
-  std::uint16_t port = 0;
-  std::uint16_t sport = 0;  // 0: any
-  Payload payload = Payload::Token;
-  std::uint16_t size = 0;
-  Expect expect = Expect::Deny;
-  std::string rule{};
-  auto operator<=>(const Shot&) const = default;
-};
-
-// Whether a host can send the token behind that protocol's number, with no header of its own.
-[[nodiscard]] bool can_be_sent(std::uint8_t protocol, Family family);
-// What the cell says of such packets; null: nothing.
-[[nodiscard]] const policy::Piece* protocol_piece(const policy::Cell* cell, std::uint8_t protocol);
 
 struct CellTraffic {
   // What no flow speaks of and every such cell is asked; owned by the maker; null: nothing.
   const std::vector<Shot>* by_default = nullptr;
-  // What rules about ports and SYNs forget, denied by default as well. A rule that lets it through
-  // does so for the whole cell, so one pair of hosts is enough. Owned by the maker; null: nothing.
+  // What rules about ports and SYNs forget, denied by default as well: for one pair of hosts. Owned
+  // by the maker; null: nothing.
   const std::vector<Shot>* beside_ports = nullptr;
   std::vector<Shot> said;             // what a flow decides, or what is there to reach
   std::vector<std::string> untested;  // pieces that no transport of ours can carry: "sctp 5000"
@@ -56,12 +39,8 @@ class TrafficMaker {
   [[nodiscard]] Ports denied_ports(const PortSet& allowed, const PortSet& denied,
                                    policy::Kind kind) const;
   void add_ports(const policy::Cell* cell, policy::Kind kind, std::vector<Shot>& shots) const;
-  static void add_trusted_sources(Shot shot, std::vector<Shot>& shots);
   void add_roce(const policy::Cell* cell, const policy::Cell* back, std::vector<Shot>& shots) const;
   void add_dhcp(const policy::Cell* cell, Family family, std::vector<Shot>& shots) const;
-  void add_protocols(const policy::Cell* cell, Family family, std::vector<Shot>& shots) const;
-  [[nodiscard]] std::vector<Shot> shots_beside_ports(const policy::Cell* cell,
-                                                     const policy::Cell* back, Family family) const;
   const std::vector<Shot>* beside_ports(const policy::Cell* cell, const policy::Cell* back,
                                         Family family);
   [[nodiscard]] std::vector<Shot> shots_of(const policy::Cell* cell, const policy::Cell* back,
@@ -72,7 +51,7 @@ class TrafficMaker {
   Ports canary_ports_;
   Ports tcp_, udp_;  // where every denied cell is asked
   bool names_dhcp_ = false;
-  std::set<std::uint8_t> protocols_;  // that every denied cell is asked
+  BesidePorts beside_ports_;
   std::set<std::vector<Shot>> kept_;  // lists of what is denied by default
   // Of a cell of which nothing is said.
   std::map<Family, const std::vector<Shot>*> silent_, silent_beside_ports_;

@@ -7,8 +7,12 @@
 #include <net/if.h>
 #include <netinet/in.h>
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cerrno>
+#include <cstring>
+#include <utility>
 
 #include "probes/packet.h"
 #include "probes/transports/socket_tools.h"
@@ -32,48 +36,61 @@ constexpr sock_filter verdict(std::uint32_t bytes) {
   return {BPF_RET | BPF_K, 0, 0, bytes};
 }
 
-// Keeps a busy host's traffic out of our process: only packets addressed to it, of TCP only SYNs
-// without ACK and what has the mark of a lone ACK, and of fragments only the first. Offsets count
-// from the network header, since the socket is a cooked one.
+// Keeps a busy host's traffic out of our process: of TCP only SYNs without ACK and what has the
+// mark of a lone ACK, and of fragments only the first. Offsets count from the network header, since
+// the socket is a cooked one.
 constexpr auto kFilter = std::to_array<sock_filter>({
-    /* 0*/ load_byte(static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_PKTTYPE)),
-    /* 1*/ jump_equal(PACKET_HOST, 0, 20),
-    /* 2*/ load_half(static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_PROTOCOL)),
-    /* 3*/ jump_equal(ETH_P_IP, 0, 10),
+    /* 0*/ load_half(static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_PROTOCOL)),
+    /* 1*/ jump_equal(ETH_P_IP, 0, 10),
     // IPv4
-    /* 4*/ load_half(6),
-    /* 5*/ {BPF_JMP | BPF_JSET | BPF_K, 16, 0, 0x1fff},
-    /* 6*/ load_byte(9),
-    /* 7*/ jump_equal(IPPROTO_TCP, 0, 15),
-    /* 8*/ {BPF_LDX | BPF_B | BPF_MSH, 0, 0, 0},
-    /* 9*/ {BPF_LD | BPF_B | BPF_IND, 0, 0, 13},
-    /*10*/ {BPF_ALU | BPF_AND | BPF_K, 0, 0, 0x12},
-    /*11*/ jump_equal(0x02, 11, 0),
-    /*12*/ {BPF_LD | BPF_H | BPF_IND, 0, 0, 18},
-    /*13*/ jump_equal(kLoneAckMark, 9, 8),
+    /* 2*/ load_half(6),
+    /* 3*/ {BPF_JMP | BPF_JSET | BPF_K, 16, 0, 0x1fff},
+    /* 4*/ load_byte(9),
+    /* 5*/ jump_equal(IPPROTO_TCP, 0, 15),
+    /* 6*/ {BPF_LDX | BPF_B | BPF_MSH, 0, 0, 0},
+    /* 7*/ {BPF_LD | BPF_B | BPF_IND, 0, 0, 13},
+    /* 8*/ {BPF_ALU | BPF_AND | BPF_K, 0, 0, 0x12},
+    /* 9*/ jump_equal(0x02, 11, 0),
+    /*10*/ {BPF_LD | BPF_H | BPF_IND, 0, 0, 18},
+    /*11*/ jump_equal(kLoneAckMark, 9, 8),
     // IPv6
-    /*14*/ jump_equal(ETH_P_IPV6, 0, 7),
-    /*15*/ load_byte(6),
-    /*16*/ jump_equal(IPPROTO_TCP, 0, 6),
-    /*17*/ load_byte(40 + 13),
-    /*18*/ {BPF_ALU | BPF_AND | BPF_K, 0, 0, 0x12},
-    /*19*/ jump_equal(0x02, 3, 0),
-    /*20*/ load_half(40 + 18),
-    /*21*/ jump_equal(kLoneAckMark, 1, 0),
-    /*22*/ verdict(0),
-    /*23*/ verdict(kSnap),
+    /*12*/ jump_equal(ETH_P_IPV6, 0, 7),
+    /*13*/ load_byte(6),
+    /*14*/ jump_equal(IPPROTO_TCP, 0, 6),
+    /*15*/ load_byte(40 + 13),
+    /*16*/ {BPF_ALU | BPF_AND | BPF_K, 0, 0, 0x12},
+    /*17*/ jump_equal(0x02, 3, 0),
+    /*18*/ load_half(40 + 18),
+    /*19*/ jump_equal(kLoneAckMark, 1, 0),
+    /*20*/ verdict(0),
+    /*21*/ verdict(kSnap),
 });
+
+// A tap on the interface below sees a VLAN's frames before the VLAN's own interface does.
+bool has_vlan_tag(msghdr& message) {
+  for (cmsghdr* extra = CMSG_FIRSTHDR(&message); extra != nullptr;
+       extra = CMSG_NXTHDR(&message, extra)) {
+    if (extra->cmsg_level != SOL_PACKET || extra->cmsg_type != PACKET_AUXDATA)
+      continue;
+    tpacket_auxdata data{};
+    std::memcpy(&data, CMSG_DATA(extra), sizeof data);
+    return (data.tp_status & TP_STATUS_VLAN_VALID) != 0;
+  }
+  return false;
+}
 
 }  // namespace
 
 struct Capture::Buffers {
   std::array<std::array<std::uint8_t, kSnap>, kBatch> packets;
   std::array<sockaddr_ll, kBatch> addresses;
+  alignas(cmsghdr) std::array<std::array<char, CMSG_SPACE(sizeof(tpacket_auxdata))>, kBatch> extras;
   std::array<iovec, kBatch> vectors;
   std::array<mmsghdr, kBatch> messages;
 };
 
 Result<std::unique_ptr<Capture>> Capture::open(EventLoop& loop, Expectations& expectations,
+                                               const std::vector<std::string>& nics,
                                                std::function<void(const Sighting&)> report) {
   // Protocol 0 receives nothing until bound, so that no packet slips past the filter.
   UniqueFd fd(::socket(AF_PACKET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -81,6 +98,7 @@ Result<std::unique_ptr<Capture>> Capture::open(EventLoop& loop, Expectations& ex
     return fail_errno("open a packet capture (needs CAP_NET_RAW)", errno);
   set_option(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, 32 << 20);
   set_option(fd.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, 1);
+  set_option(fd.get(), SOL_PACKET, PACKET_AUXDATA, 1);
   std::array<sock_filter, kFilter.size()> filter = kFilter;
   const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
   sockaddr_ll all{};
@@ -92,9 +110,23 @@ Result<std::unique_ptr<Capture>> Capture::open(EventLoop& loop, Expectations& ex
   const int raw_fd = fd.get();
   std::unique_ptr<Capture> capture(
       new Capture(loop, expectations, std::move(report), std::move(fd)));
+  capture->watch_for_others(nics);
   if (const Status status = loop.watch(raw_fd, EPOLLIN, *capture); !status)
     return fail(status.error());
   return capture;
+}
+
+// A NIC that cannot be promiscuous (some virtual functions) shows less, and no fewer of our own.
+void Capture::watch_for_others(const std::vector<std::string>& nics) {
+  for (const std::string& nic : nics) {
+    packet_mreq request{};
+    request.mr_ifindex = static_cast<int>(::if_nametoindex(nic.c_str()));
+    request.mr_type = PACKET_MR_PROMISC;
+    if (request.mr_ifindex == 0)
+      continue;
+    ::setsockopt(fd_.get(), SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request);
+    nics_.insert(request.mr_ifindex);
+  }
 }
 
 Capture::Capture(EventLoop& loop, Expectations& expectations,
@@ -129,18 +161,24 @@ void Capture::drain() {
 }
 
 bool Capture::read_batch() {
-  for (mmsghdr& message : buffers_->messages)
-    message.msg_hdr.msg_namelen = sizeof(sockaddr_ll);
+  for (std::size_t i = 0; i < kBatch; ++i) {
+    msghdr& header = buffers_->messages[i].msg_hdr;
+    header.msg_namelen = sizeof(sockaddr_ll);
+    header.msg_control = buffers_->extras[i].data();
+    header.msg_controllen = buffers_->extras[i].size();
+  }
   const int got = ::recvmmsg(fd_.get(), buffers_->messages.data(), kBatch, 0, nullptr);
   for (int i = 0; i < got; ++i) {
     const auto index = static_cast<std::size_t>(i);
+    const sockaddr_ll& from = buffers_->addresses[index];
     handle({buffers_->packets[index].data(), buffers_->messages[index].msg_len},
-           buffers_->addresses[index].sll_ifindex);
+           {from.sll_ifindex, from.sll_pkttype == PACKET_HOST,
+            has_vlan_tag(buffers_->messages[index].msg_hdr)});
   }
   return got == static_cast<int>(kBatch);
 }
 
-void Capture::handle(std::span<const std::uint8_t> packet, int interface_index) {
+void Capture::handle(std::span<const std::uint8_t> packet, const Frame& frame) {
   const auto ip = read_ip_header(packet);
   if (!ip || packet.size() < ip->length)
     return;
@@ -152,23 +190,58 @@ void Capture::handle(std::span<const std::uint8_t> packet, int interface_index) 
     return;
   Sighting sighting;
   sighting.tuple = {ip->from, opening->sport, ip->to, opening->port};
-  if (opening->token) {
-    sighting.expected = expectations_.by_token(*opening->token);
-    sighting.token_seen = true;
-  } else if (opening->initial_sequence) {
+  if (!opening->token && opening->initial_sequence)
     sighting.outcome = Outcome::SynSeen;
-    sighting.expected = expectations_.by_sequence(*opening->initial_sequence, sighting.tuple);
-    sighting.token_seen = sighting.expected != nullptr;
-    if (sighting.expected == nullptr)
-      sighting.expected = expectations_.by_tuple(row->transport, sighting.tuple);
-  }
-  // A retransmission, or what a listener has already reported, is nothing new.
-  if (sighting.expected == nullptr || std::exchange(sighting.expected->arrival_reported, true))
+  const bool expected = frame.for_us && is_expected(*opening, row->transport, sighting);
+  if (!expected && !is_unwanted(*opening, frame, sighting))
     return;
   std::array<char, IF_NAMESIZE> name{};
-  if (::if_indextoname(static_cast<unsigned>(interface_index), name.data()) != nullptr)
+  if (::if_indextoname(static_cast<unsigned>(frame.interface), name.data()) != nullptr)
     sighting.interface = name.data();
+  if (!expected && nics_.empty() && sighting.interface == "lo")
+    return;
+  // A retransmission, or what a listener has already reported, is nothing new.
+  if (expected && std::exchange(sighting.expected->arrival_reported, true))
+    return;
   report_(sighting);
+}
+
+bool Capture::is_expected(const Opening& opening, compiler::Transport transport,
+                          Sighting& sighting) {
+  ExpectedTry* expected = nullptr;
+  bool token_seen = true;
+  if (opening.token) {
+    expected = expectations_.by_token(*opening.token);
+  } else if (opening.initial_sequence) {
+    expected = expectations_.by_sequence(*opening.initial_sequence, sighting.tuple);
+    token_seen = expected != nullptr;
+    if (!token_seen)
+      expected = expectations_.by_tuple(transport, sighting.tuple);
+  }
+  if (expected == nullptr)
+    return false;
+  sighting.expected = expected;
+  if (token_seen)
+    sighting.token = to_hex(expected->what.token);
+  return true;
+}
+
+// As it is for somebody else, only the operator knows whose it is, and whether this host may see
+// it.
+bool Capture::is_unwanted(const Opening& opening, const Frame& frame, Sighting& sighting) {
+  if (frame.tagged || (!nics_.empty() && !nics_.contains(frame.interface)))
+    return false;
+  std::uint32_t head = 0;
+  if (opening.token)
+    head = initial_sequence(*opening.token);
+  else if (opening.initial_sequence)
+    head = *opening.initial_sequence;
+  else
+    return false;
+  if (!expectations_.is_unwanted(head) || !unwanted_reported_.emplace(head, frame.interface).second)
+    return false;
+  sighting.token = opening.token ? to_hex(*opening.token) : fmt::format("{:08x}", head);
+  return true;
 }
 
 std::uint64_t Capture::take_lost() {

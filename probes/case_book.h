@@ -1,6 +1,6 @@
 // The book of a run: for each probe of the plan what it should meet, each of its tries, and the
 // evidence of all ends, whenever it comes in. A packet that arrives rounds later still finds its
-// try.
+// try, and one that turns up at another host is known by its token.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "probes/bystanders.h"
 #include "probes/judge.h"
 #include "probes/message.h"
 
@@ -29,10 +30,20 @@ class CaseBook {
     TryRecord* attempt = nullptr;
   };
   [[nodiscard]] Place find(const std::string& probe_id, std::uint32_t attempt);
+  // Of a packet that was seen where it was not for, known by its token alone: the try, if it is a
+  // denied one and that host must not have seen it. Then `evidence` is told whose it is, and the
+  // segment.
+  [[nodiscard]] Place find_astray(Evidence& evidence);
 
  private:
   std::vector<ProbeCase> cases_;
   std::unordered_map<std::string, std::size_t> by_id_;
+  struct Try {
+    std::size_t probe = 0;
+    std::uint32_t attempt = 0;
+  };
+  std::unordered_map<std::uint32_t, Try> by_head_;  // how a token begins; of denied tries
+  Bystanders bystanders_;
 };
 
 }  // namespace bulkhead::probes

@@ -62,7 +62,7 @@ class Conductor {
   Status set_up() {
     for (const ProbeCase& probe_case : book_.all())
       enforcers_.insert(probe_case.enforcers.begin(), probe_case.enforcers.end());
-    std::set<std::string> hosts;
+    std::set<std::string> hosts = options_.watchers;
     std::map<std::string, std::vector<Listener>> listeners;
     for (const Probe& probe : plan_.probes) {
       hosts.insert(probe.from.host);
@@ -75,7 +75,7 @@ class Conductor {
     }
     for (auto& [host, wanted] : listeners)
       keep_different(wanted);
-    crew_.start(hosts, enforcers_);
+    crew_.start(with_nics(hosts), enforcers_);
     crew_.listen(listeners);
     if (stopped())
       return fail(ErrorKind::Interrupted, "stopped before the first probe was sent");
@@ -92,6 +92,20 @@ class Conductor {
     return {};
   }
 
+  [[nodiscard]] std::map<std::string, std::vector<std::string>> with_nics(
+      const std::set<std::string>& hosts) const {
+    std::map<std::string, std::vector<std::string>> out;
+    for (const std::string& name : hosts) {
+      auto& nics = out[name];
+      const auto host = site_.inventory.hosts.find(name);
+      if (host == site_.inventory.hosts.end())
+        continue;
+      for (const compiler::Nic& nic : host->second.nics)
+        nics.push_back(nic.name);
+    }
+    return out;
+  }
+
   static void keep_different(std::vector<Listener>& listeners) {
     const auto key = [](const Listener& l) { return std::tuple(l.transport, l.address, l.port); };
     std::sort(listeners.begin(), listeners.end(),
@@ -103,9 +117,9 @@ class Conductor {
   // What is known only now that the agents run.
   void tell_case(ProbeCase& probe_case) {
     const Probe& probe = probe_case.probe;
-    if (!probe.detour.host.empty())
+    if (!probe.detour.host.empty() && !probe_case.bridged())
       probe_case.route_absent = forwards_nothing(probe.detour.host, probe.from.address.family);
-    else if (probe.cause == compiler::Cause::Route)
+    else if (probe.cause == compiler::Cause::Route && !probe_case.bridged())
       probe_case.route_absent = watch_.route_is_absent(probe);
     if (probe.to.agentless)
       return;
@@ -114,6 +128,9 @@ class Conductor {
     const Crew::Trouble* trouble =
         crew_.trouble(probe.to.host, {probe.transport, probe.to.address, probe.port});
     probe_case.passive = trouble && trouble->passive;
+    if (probe_case.silence_external)
+      for (const Mac& mac : crew_.macs(probe.to.host))
+        probe_case.target_macs.push_back(mac);
   }
 
   // As its kernel says, through an agent that lives.

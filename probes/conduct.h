@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,9 @@ struct ConductOptions {
   std::chrono::milliseconds patience{15000};
   std::uint32_t allow_retries = 2;
   std::size_t probes_per_round = 1500;
+  // Hosts whose agents look on, beside those that the plan names: a copy of a denied packet may
+  // turn up anywhere.
+  std::set<std::string> watchers;
   std::optional<std::chrono::steady_clock::time_point> deadline;
   const std::atomic<bool>* stop =
       nullptr;  // set by a signal: finish this message, collect, return Interrupted

@@ -28,11 +28,13 @@ bool is(const std::string&, const FromAgent& message) {
 Crew::Crew(Launcher& launcher, CrewOptions options)
     : launcher_(launcher), options_(std::move(options)) {}
 
-void Crew::start(const std::set<std::string>& hosts, const std::set<std::string>& enforcers) {
-  std::set<std::string> all = hosts;
-  all.insert(enforcers.begin(), enforcers.end());
+void Crew::start(const std::map<std::string, std::vector<std::string>>& nics_by_host,
+                 const std::set<std::string>& enforcers) {
+  auto all = nics_by_host;
+  for (const std::string& member : enforcers)
+    all.try_emplace(member);
   std::set<std::string> greeted;
-  for (const std::string& host : all) {
+  for (const auto& [host, nics] : all) {
     if (stopped())
       return;
     Member& member = members_[host];
@@ -43,7 +45,7 @@ void Crew::start(const std::set<std::string>& hosts, const std::set<std::string>
     }
     member.process = *std::move(process);
     member.key = random_key();
-    send(host, Hello{options_.run, host, member.key, enforcers.contains(host)});
+    send(host, Hello{options_.run, host, member.key, enforcers.contains(host), nics});
     greeted.insert(host);
   }
   await(greeted, Clock::now() + options_.patience, is<Ready>, kNobody);
@@ -81,8 +83,16 @@ bool Crew::alive(const std::string& host) const {
 }
 
 bool Crew::any_alive() const {
-  return std::any_of(members_.begin(), members_.end(),
-                     [&](const auto& entry) { return alive(entry.first); });
+  return !living().empty();
+}
+
+std::set<std::string> Crew::living() const {
+  std::set<std::string> hosts;
+  for (const auto& [host, member] : members_) {
+    if (alive(host))
+      hosts.insert(host);
+  }
+  return hosts;
 }
 
 std::vector<std::string> Crew::deaths() const {
@@ -118,6 +128,13 @@ std::optional<Mac> Crew::mac(const std::string& host, const std::string& nic) co
       return facts.macs[i];
   }
   return std::nullopt;
+}
+
+std::vector<Mac> Crew::macs(const std::string& host) const {
+  const auto found = members_.find(host);
+  std::vector<Mac> all = found == members_.end() ? std::vector<Mac>{} : found->second.facts.macs;
+  std::erase(all, Mac{});
+  return all;
 }
 
 const Crew::Trouble* Crew::trouble(const std::string& host, const Listener& listener) const {

@@ -32,21 +32,25 @@ class Crew {
 
   Crew(Launcher& launcher, CrewOptions options);
 
-  // Starts an agent on each host and waits until all are ready. `enforcers` also trace. Hosts whose
-  // agent does not start are known as dead afterwards.
-  void start(const std::set<std::string>& hosts, const std::set<std::string>& enforcers);
+  // Starts an agent on each host, which is told what its NICs are, and waits until all are ready.
+  // `enforcers` also trace. Hosts whose agent does not start are known as dead afterwards.
+  void start(const std::map<std::string, std::vector<std::string>>& nics_by_host,
+             const std::set<std::string>& enforcers);
   // The barrier: returns when every living agent has opened its listeners or said why not.
   void listen(const std::map<std::string, std::vector<Listener>>& by_host);
   void stop();
 
   [[nodiscard]] bool alive(const std::string& host) const;
   [[nodiscard]] bool any_alive() const;
+  [[nodiscard]] std::set<std::string> living() const;
   // Why an agent is dead: "r1g01: ...".
   [[nodiscard]] std::vector<std::string> deaths() const;
   [[nodiscard]] std::map<std::string, Facts> facts() const;
   [[nodiscard]] const AgentKey& key(const std::string& host) const;
   // None: no such interface, or its agent is not there to say.
   [[nodiscard]] std::optional<Mac> mac(const std::string& host, const std::string& nic) const;
+  // Of all NICs of the host, as far as its agent says.
+  [[nodiscard]] std::vector<Mac> macs(const std::string& host) const;
   // Empty: opened by us. Else why not; `passive`: a real service holds it.
   struct Trouble {
     bool passive = false;

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "probes/identity.h"
 #include "probes/json_fields.h"
 
 namespace bulkhead::probes {
@@ -13,7 +14,7 @@ namespace {
 
 constexpr std::string_view kSchema = "bulkhead.evidence/1";
 
-constexpr std::array kEnds{End::Dialer, End::Listener, End::Enforcer};
+constexpr std::array kEnds{End::Dialer, End::Listener, End::Enforcer, End::Bystander};
 constexpr std::array kOutcomes{Outcome::Answered,    Outcome::Accepted,   Outcome::Refused,
                                Outcome::Unreachable, Outcome::Timeout,    Outcome::NoRoute,
                                Outcome::SetupFailed, Outcome::Sent,       Outcome::TokenSeen,
@@ -35,6 +36,34 @@ std::uint64_t optional_number(JsonFields& fields, const char* name, std::uint64_
   return fields.has(name) ? fields.number(name, most) : 0;
 }
 
+void append_next_hop(std::string& out, const NextHop& hop) {
+  fmt::format_to(
+      std::back_inserter(out),
+      ",\"next_hop\":\"{}\",\"next_mac\":\"{}\",\"next_permanent\":{},\"next_link_up\":{}",
+      hop.address.str(), hop.mac ? bytes_to_hex(*hop.mac) : "", hop.permanent, hop.link_up);
+}
+
+NextHop read_next_hop(JsonFields& fields) {
+  NextHop hop;
+  hop.address = fields.address("next_hop");
+  const std::string mac = fields.text("next_mac");
+  if (!mac.empty() && !bytes_from_hex(mac, hop.mac.emplace()))
+    fields.mistake("field `next_mac` is not 12 hex digits");
+  hop.permanent = fields.flag("next_permanent");
+  hop.link_up = fields.flag("next_link_up");
+  return hop;
+}
+
+// Whole, or of a bystander's SYN the four bytes that are its sequence number.
+std::string token_text(JsonFields& fields, End end) {
+  const std::string text = fields.text("token");
+  std::array<std::uint8_t, sizeof(std::uint32_t)> head{};
+  if (token_from_hex(text) || (end == End::Bystander && bytes_from_hex(text, head)))
+    return text;
+  fields.mistake("field `token` is not 32 hex digits");
+  return {};
+}
+
 }  // namespace
 
 std::string_view to_string(End end) {
@@ -45,6 +74,8 @@ std::string_view to_string(End end) {
       return "listener";
     case End::Enforcer:
       return "enforcer";
+    case End::Bystander:
+      return "bystander";
   }
   return "?";
 }
@@ -109,6 +140,8 @@ std::string to_json_line(const Evidence& evidence) {
     fmt::format_to(append, FMT_COMPILE(",\"icmp_code\":{}"), *evidence.icmp_code);
   if (evidence.icmp_from)
     fmt::format_to(append, FMT_COMPILE(",\"icmp_from\":\"{}\""), evidence.icmp_from->str());
+  if (evidence.next_hop)
+    append_next_hop(out, *evidence.next_hop);
   append_text_field(out, "hook", evidence.hook);
   append_text_field(out, "table", evidence.table);
   append_text_field(out, "chain", evidence.chain);
@@ -148,7 +181,7 @@ Result<Evidence> evidence_from_object(const nlohmann::json& object) {
   evidence.tuple = fields.tuple("tuple");
   evidence.carrier = optional_text(fields, "carrier");
   if (fields.has("token"))
-    evidence.token = to_hex(fields.token("token"));
+    evidence.token = token_text(fields, evidence.end);
   if (fields.has("answer"))
     evidence.answer = to_hex(fields.token("answer"));
   if (fields.has("icmp_type"))
@@ -157,6 +190,8 @@ Result<Evidence> evidence_from_object(const nlohmann::json& object) {
     evidence.icmp_code = static_cast<std::uint8_t>(fields.number("icmp_code", 255));
   if (fields.has("icmp_from"))
     evidence.icmp_from = fields.address("icmp_from");
+  if (fields.has("next_hop"))
+    evidence.next_hop = read_next_hop(fields);
   evidence.hook = optional_text(fields, "hook");
   evidence.table = optional_text(fields, "table");
   evidence.chain = optional_text(fields, "chain");

@@ -22,7 +22,12 @@ using Token = std::array<std::uint8_t, 16>;
 [[nodiscard]] std::string to_hex(const Token& token);
 [[nodiscard]] std::optional<Token> token_from_hex(std::string_view text);
 
-enum class End : std::uint8_t { Dialer, Listener, Enforcer };
+enum class End : std::uint8_t {
+  Dialer,
+  Listener,
+  Enforcer,
+  Bystander,  // a host that the packet was not for
+};
 
 enum class Outcome : std::uint8_t {
   // Dialer
@@ -47,12 +52,26 @@ enum class Outcome : std::uint8_t {
 [[nodiscard]] std::string_view to_string(End end);
 [[nodiscard]] std::string_view to_string(Outcome outcome);
 
+// An ICMP query has no ports: its identifier takes the place of the source port, and its sequence
+// number says which row of policy::kIcmpQueries it is.
+inline constexpr std::uint16_t kFirstQuery = 1;
+
 struct Tuple {
   Address from;
   std::uint16_t sport = 0;  // ICMP: identifier; Raw: the first two bytes behind the IP header
   Address to;
-  std::uint16_t port = 0;  // ICMP: sequence number; Raw: IP protocol
+  std::uint16_t port = 0;  // ICMP: sequence number, kFirstQuery + the query; Raw: IP protocol
   auto operator<=>(const Tuple&) const = default;
+};
+
+using Mac = std::array<std::uint8_t, 6>;
+
+// Where the sender's own stack sends a packet next.
+struct NextHop {
+  Address address;         // a gateway's, or the destination's own
+  std::optional<Mac> mac;  // none: it has not been told
+  bool permanent = false;  // the entry was written by hand: it asks nobody
+  bool link_up = false;    // its NIC has a carrier
 };
 
 struct Evidence {
@@ -67,10 +86,12 @@ struct Evidence {
   std::chrono::microseconds elapsed{};
   Tuple tuple;  // as this end saw it: differs from the plan behind a NAT
   std::string carrier = "ethernet";
-  std::string token;   // hex, as this end saw it
+  // Hex, as this end saw it. Of a SYN a bystander knows the first four bytes alone.
+  std::string token;
   std::string answer;  // dialer: hex HMAC-SHA256(listener's key, token), first 16 bytes
   std::optional<std::uint8_t> icmp_type, icmp_code;  // dialer: of the error that came back
   std::optional<Address> icmp_from;
+  std::optional<NextHop> next_hop;  // dialer: after silence
   // Enforcer: the last word. `rule` is the rule's comment, as far as the enforcer's agent or the
   // operator's index knows it.
   std::string hook, table, chain, verdict, rule, interface;

@@ -1,5 +1,6 @@
 #include "probes/expectations.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace bulkhead::probes {
@@ -33,6 +34,10 @@ void Expectations::add(const Expect& expect) {
     if (what.transport == compiler::Transport::Tcp)
       sequences_.emplace(initial_sequence(what.token), &entry);
   }
+  const auto known = static_cast<std::ptrdiff_t>(unwanted_.size());
+  unwanted_.insert(unwanted_.end(), expect.unwanted.begin(), expect.unwanted.end());
+  std::sort(unwanted_.begin() + known, unwanted_.end());
+  std::inplace_merge(unwanted_.begin(), unwanted_.begin() + known, unwanted_.end());
 }
 
 ExpectedTry* Expectations::by_token(const Token& token) {
@@ -55,6 +60,10 @@ ExpectedTry* Expectations::by_sequence(std::uint32_t sequence, const Tuple& tupl
       return it->second;
   }
   return nullptr;
+}
+
+bool Expectations::is_unwanted(std::uint32_t head) const {
+  return std::binary_search(unwanted_.begin(), unwanted_.end(), head);
 }
 
 }  // namespace bulkhead::probes

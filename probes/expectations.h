@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <unordered_map>
+#include <vector>
 
 #include "probes/message.h"
 #include "probes/transports/transport.h"
@@ -28,6 +29,9 @@ class Expectations {
   // the destination or the source is as planned, so that a stranger's SYN is not taken for ours.
   [[nodiscard]] ExpectedTry* by_sequence(std::uint32_t sequence, const Tuple& tuple);
 
+  // Whether a denied try of the run, of anybody's, has a token that begins so.
+  [[nodiscard]] bool is_unwanted(std::uint32_t head) const;
+
  private:
   struct TokenHash {
     std::size_t operator()(const Token& token) const;
@@ -39,6 +43,7 @@ class Expectations {
   std::unordered_map<Token, ExpectedTry*, TokenHash> tokens_;
   std::unordered_map<std::pair<compiler::Transport, Tuple>, ExpectedTry*, TupleHash> tuples_;
   std::unordered_multimap<std::uint32_t, ExpectedTry*> sequences_;
+  std::vector<std::uint32_t> unwanted_;  // sorted: a run has tens of thousands, at every agent
 };
 
 }  // namespace bulkhead::probes

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "compiler/probe_forgeries.h"
 #include "probes/sight.h"
+#include "probes/verdict_text.h"
 
 namespace bulkhead::probes {
 namespace {
@@ -35,6 +35,8 @@ constexpr Row kDenied[] = {
      "it arrived at the listener's interface", Row::Weight::Always},
     {Finding::Leak, "delivered", [](const Sight& s) { return s.delivered_locally != nullptr; },
      "the enforcer's own socket received it", Row::Weight::Always},
+    {Finding::Leak, "reached another host", [](const Sight& s) { return s.astray != nullptr; },
+     "a host received it that it was not for", Row::Weight::Always},
     {Finding::Leak, "answered", [](const Sight& s) { return s.answer_valid; },
      "the listener's answer came back", Row::Weight::Always},
     {Finding::Leak, "answered by another host",
@@ -85,6 +87,8 @@ constexpr Row kDenied[] = {
      "it was dropped, but not by the planned cause"},
     {Finding::Conforms, "no route", [](const Sight& s) { return s.route_is_absent(); },
      "there is no route, as planned"},
+    {Finding::Conforms, "not joined", [](const Sight& s) { return s.not_joined(); },
+     "no frame of the one segment came to the other"},
     {Finding::Inconclusive, "nothing was sent",
      [](const Sight& s) { return s.dialer_says(Outcome::NoRoute); },
      "the sender's own stack has no route, which says nothing of the network"},
@@ -97,6 +101,11 @@ constexpr Row kDenied[] = {
      [](const Sight& s) { return s.dialer_says(Outcome::Refused); },
      "it was refused, and nobody saw whether by the host or on the way"},
 
+    {Finding::Inconclusive, "sender not in order",
+     [](const Sight& s) {
+       return s.probe_case.silence_external && s.silence() && !s.sender_in_order();
+     },
+     "silence, and the sender's own stack may be why"},
     {Finding::Conforms, "silence accepted",
      [](const Sight& s) {
        return s.probe_case.silence_external && s.probe_case.silence_accepted && s.silence() &&
@@ -240,80 +249,6 @@ Judged decisive(const std::vector<Judged>& tries, Expect expect) {
       return *judged;
   }
   return tries.back();
-}
-
-std::string flow_text(const compiler::Probe& probe) {
-  std::string text = fmt::format("{} {} -> {} {} {}", probe.from.host, probe.from.address.str(),
-                                 probe.to.host, probe.to.address.str(), to_string(probe.transport));
-  if (probe.transport == Transport::Icmp)
-    return text + " echo";
-  if (probe.transport == Transport::Raw)
-    return text + fmt::format(" protocol {}", probe.port);
-  text += fmt::format(" {}", probe.port);
-  if (probe.sport != 0)
-    text += fmt::format(" from port {}", probe.sport);
-  if (probe.payload != compiler::Payload::Token)
-    text += fmt::format(" ({})", to_string(probe.payload));
-  else if (probe.size == compiler::kLargePayload)
-    text += fmt::format(" (datagram of {} bytes, in fragments)", probe.size + sizeof(Token));
-  if (probe.rule == compiler::kRuleSpoofed)
-    text += " (forged source)";
-  else if (!probe.detour.host.empty())
-    text += fmt::format(" through {}, around every enforcer", probe.detour.host);
-  return text;
-}
-
-std::string dropper_text(const Evidence& drop) {
-  return fmt::format(
-      "{}: {} in {} {}", drop.agent,
-      drop.rule.empty() ? "handle " + std::to_string(drop.handle) : "rule `" + drop.rule + "`",
-      drop.table.empty() ? "an unknown table" : drop.table, drop.chain);
-}
-
-// Who, as far as it is known: the part of the sentence that the reader acts on.
-std::string detail_text(const Sight& s) {
-  if (s.attempt.round_void && !s.attempt.void_reason.empty())
-    return s.attempt.void_reason;
-  if (const Evidence* drop = s.dropped_as_planned ? s.dropped_as_planned : s.dropped_otherwise)
-    return dropper_text(*drop);
-  if (s.forged)
-    return fmt::format("{} reported token {} from {} port {}", s.forged->agent, s.forged->token,
-                       s.forged->tuple.from.str(), s.forged->tuple.sport);
-  if (s.translated && s.arrived()) {
-    const Evidence& seen = s.token_arrived ? *s.token_arrived : *s.packet_arrived;
-    return fmt::format("translated to {} port {} -> {} port {}", seen.tuple.from.str(),
-                       seen.tuple.sport, seen.tuple.to.str(), seen.tuple.port);
-  }
-  if (!s.probe_case.probe.detour.host.empty() && s.probe_case.route_absent)
-    return fmt::format("the kernel of {} forwards no {}", s.probe_case.probe.detour.host,
-                       s.probe_case.probe.from.address.family == Family::V4 ? "IPv4" : "IPv6");
-  if (!s.dialer)
-    return {};
-  if (s.dialer->icmp_from)
-    return fmt::format("from {}, ICMP type {} code {}", s.dialer->icmp_from->str(),
-                       s.dialer->icmp_type.value_or(0), s.dialer->icmp_code.value_or(0));
-  return s.dialer->detail;
-}
-
-std::vector<std::string> seen_text(const TryRecord& attempt) {
-  std::vector<std::string> seen;
-  for (const Evidence& evidence : attempt.evidence) {
-    const std::string_view what = evidence.outcome == Outcome::Dropped && !evidence.rule.empty()
-                                      ? std::string_view(evidence.rule)
-                                      : to_string(evidence.outcome);
-    std::string text = fmt::format("{}:{}:{}", to_string(evidence.end), evidence.agent, what);
-    if (std::find(seen.begin(), seen.end(), text) == seen.end())
-      seen.push_back(std::move(text));
-  }
-  return seen;
-}
-
-std::string controls_text(const Sight& s) {
-  if (s.probe_case.probe.expect == Expect::Allow)
-    return {};
-  const int wanted = s.probe_case.probe.to.agentless ? 1 : 2;
-  const int good = (s.source_good() ? 1 : 0) + (wanted == 2 && s.target_good() ? 1 : 0);
-  return fmt::format("{}/{}", good, wanted);
 }
 
 // A drop of an honest packet does not stop a neighbour on the same leg from claiming the address

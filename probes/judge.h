@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/probe_bridges.h"
 #include "compiler/probe_plan.h"
 #include "probes/evidence.h"
 
@@ -55,6 +56,7 @@ struct ProbeCase {
   std::vector<std::string> enforcers;
   std::vector<std::string> planned_rules;  // comments of rules that are the planned cause
   std::vector<Address> gateway_addresses;  // whose "unreachable" is the planned Route cause
+  std::vector<Mac> target_macs;            // of the destination's host; empty: nobody knows
   bool route_absent = false;               // the VRF's table was read back and has no route
   bool no_gateway = false;  // the sender's segment has no router: its own "no route" is the cause
   bool passive = false;     // a real service holds the port: watched, it cannot answer for us
@@ -64,6 +66,9 @@ struct ProbeCase {
   bool silence_external = false;  // External control
   std::string enforcer_table = "inet bulkhead";
   std::vector<TryRecord> tries;
+
+  // Sent in a frame to a NIC of another segment: is there a bridge between the two?
+  [[nodiscard]] bool bridged() const { return probe.rule == compiler::kRuleBridged; }
 };
 
 struct Verdict {

@@ -81,6 +81,8 @@ struct Writer {
     append_text(out, "run", hello.run);
     append_text(out, "agent", hello.agent);
     append(out, ",\"key\":\"{}\",\"enforcer\":{}", bytes_to_hex(hello.key), hello.enforcer);
+    append_list(out, "nics", hello.nics,
+                [&](const std::string& name) { append_json_string(out, name); });
   }
   void operator()(const Listen& listen) {
     out += "listen\"";
@@ -93,6 +95,10 @@ struct Writer {
       open_expected(out, expected);
       out += '}';
     });
+    append(out, ",\"unwanted\":\"");
+    for (const std::uint32_t head : expect.unwanted)
+      fmt::format_to(std::back_inserter(out), FMT_COMPILE("{:08x}"), head);
+    out += '"';
   }
   void operator()(const Dial& dial) {
     append(out, "dial\",\"round\":{},\"phase\":\"{}\",\"pps\":{},\"timeout_ms\":{}", dial.round,
@@ -100,8 +106,11 @@ struct Writer {
     append_list(out, "tries", dial.tries, [&](const DialTry& dial_try) {
       open_expected(out, dial_try.what);
       append(out, ",\"size\":{}", dial_try.size);
-      if (dial_try.next_hop)
-        append(out, ",\"next_hop\":\"{}\"", bytes_to_hex(*dial_try.next_hop));
+      if (const auto& frame = dial_try.frame) {
+        append(out, ",\"frame\":\"{}\",\"broadcast\":{}", bytes_to_hex(frame->to),
+               frame->broadcast);
+        append_text(out, "nic", frame->nic);
+      }
       out += '}';
     });
   }
@@ -199,6 +208,33 @@ std::vector<Listening::Other> read_others(JsonFields& fields, const char* name) 
   });
 }
 
+std::vector<std::string> read_names(JsonFields& fields, const char* name) {
+  std::vector<std::string> names;
+  const nlohmann::json* list = fields.array(name);
+  for (const nlohmann::json& item : list ? *list : nlohmann::json::array()) {
+    if (item.is_string())
+      names.push_back(item.get_ref<const std::string&>());
+    else
+      fields.mistake(fmt::format("field `{}` holds something else than names", name));
+  }
+  return names;
+}
+
+// Eight hex digits each, one behind the other: a round has more than a thousand.
+std::vector<std::uint32_t> read_unwanted(JsonFields& fields) {
+  const std::string text = fields.text("unwanted");
+  std::vector<std::uint8_t> bytes(text.size() / 8 * 4);
+  if (!bytes_from_hex(text, bytes)) {
+    fields.mistake("field `unwanted` is not eight hex digits each");
+    return {};
+  }
+  std::vector<std::uint32_t> heads;
+  for (std::size_t i = 0; i < bytes.size(); i += 4)
+    heads.push_back(std::uint32_t{bytes[i]} << 24 | std::uint32_t{bytes[i + 1]} << 16 |
+                    std::uint32_t{bytes[i + 2]} << 8 | std::uint32_t{bytes[i + 3]});
+  return heads;
+}
+
 ToAgent read_hello(JsonFields& fields) {
   Hello hello;
   hello.run = fields.text("run");
@@ -208,6 +244,7 @@ ToAgent read_hello(JsonFields& fields) {
     fields.mistake("field `key` is not 64 hex digits");
   hello.key = key.value_or(AgentKey{});
   hello.enforcer = fields.flag("enforcer");
+  hello.nics = read_names(fields, "nics");
   return hello;
 }
 
@@ -219,6 +256,7 @@ ToAgent read_expect(JsonFields& fields) {
   Expect expect;
   expect.round = round_of(fields);
   expect.tries = read_list<Expected>(fields, "tries", read_expected);
+  expect.unwanted = read_unwanted(fields);
   return expect;
 }
 
@@ -232,10 +270,12 @@ ToAgent read_dial(JsonFields& fields) {
     DialTry dial_try;
     dial_try.what = read_expected(inner);
     dial_try.size = static_cast<std::uint16_t>(inner.number("size", 65535));
-    if (inner.has("next_hop")) {
-      dial_try.next_hop.emplace();
-      if (!bytes_from_hex(inner.text("next_hop"), *dial_try.next_hop))
-        inner.mistake("field `next_hop` is not 12 hex digits");
+    if (inner.has("frame")) {
+      Frame& frame = dial_try.frame.emplace();
+      if (!bytes_from_hex(inner.text("frame"), frame.to))
+        inner.mistake("field `frame` is not 12 hex digits");
+      frame.broadcast = inner.flag("broadcast");
+      frame.nic = inner.text("nic");
     }
     return dial_try;
   });
@@ -249,14 +289,7 @@ FromAgent read_ready(JsonFields& fields) {
   ready.facts.forwards_v4 = fields.flag("forwards_v4");
   ready.facts.forwards_v6 = fields.flag("forwards_v6");
   ready.facts.can_trace = fields.flag("can_trace");
-  if (const nlohmann::json* names = fields.array("interfaces")) {
-    for (const nlohmann::json& name : *names) {
-      if (name.is_string())
-        ready.facts.interfaces.push_back(name.get_ref<const std::string&>());
-      else
-        fields.mistake("field `interfaces` holds something else than names");
-    }
-  }
+  ready.facts.interfaces = read_names(fields, "interfaces");
   if (const nlohmann::json* macs = fields.array("macs")) {
     for (const nlohmann::json& mac : *macs) {
       ready.facts.macs.emplace_back();

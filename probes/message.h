@@ -6,7 +6,8 @@
 //   hello{run,agent,key}  ready{facts}                   version and identity; facts about
 //   forwarding and interfaces listen{...}           listening{opened,passive,failed}   barrier: no
 //   dial before every agent said so expect{round,...}     expecting{round}               tokens and
-//   tuples that may arrive or cross here in this round dial{round,phase,...} evidence*,
+//   tuples that may arrive or cross here in this round, and by four bytes each what may arrive
+//   nowhere dial{round,phase,...} evidence*,
 //   dialed{round,phase} sends at most `pps` collect{round}        evidence*,
 //   collected{round,generation,lost}   everything seen since; `lost`: the kernel dropped events
 //   stop{}                bye{}
@@ -38,6 +39,8 @@ struct Hello {
   std::string agent;
   std::array<std::uint8_t, 32> key{};  // this agent's alone; proves who answered
   bool enforcer = false;               // decode nft trace events too
+  // By which packets that are for others are looked for as well; none: by all but lo.
+  std::vector<std::string> nics{};
 };
 struct Listener {
   compiler::Transport transport = compiler::Transport::Tcp;
@@ -58,13 +61,20 @@ struct Expected {  // one try as it may be seen by a listener or an enforcer
 struct Expect {
   std::uint32_t round = 0;
   std::vector<Expected> tries;
+  // Of every denied try of the round, whoever it is for: initial_sequence of its token, which no
+  // two tries of a run share. Whatever carries one of them is reported by whoever sees it.
+  std::vector<std::uint32_t> unwanted{};
 };
-using Mac = std::array<std::uint8_t, 6>;
+// What a try is sent in, whatever the sender's routes say.
+struct Frame {
+  Mac to{};
+  std::string nic;         // of the sender
+  bool broadcast = false;  // once more to everybody
+};
 struct DialTry {
   Expected what;
-  std::uint16_t size = 0;  // payload bytes after the token, UDP only
-  // UDP only: the frame goes to this NIC of the sender's segment, whatever the sender's routes say.
-  std::optional<Mac> next_hop{};
+  std::uint16_t size = 0;        // payload bytes after the token, UDP and ICMP echo only
+  std::optional<Frame> frame{};  // UDP only
 };
 enum class Phase : std::uint8_t { Before, Main, After };
 [[nodiscard]] std::string_view to_string(Phase phase);

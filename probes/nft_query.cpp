@@ -3,13 +3,12 @@
 #include <arpa/inet.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
-#include <sys/socket.h>
-#include <sys/time.h>
+#include <linux/netfilter/nfnetlink.h>
 
 #include <functional>
 #include <string_view>
 
-#include "policy/support/handle.h"
+#include "probes/netlink.h"
 
 namespace bulkhead::probes {
 namespace {
@@ -41,31 +40,20 @@ std::string_view hook_name(std::uint8_t family, std::uint32_t hook) {
   return hook < std::size(kInet) ? kInet[hook] : "?";
 }
 
-// Sends one request and gives the first answer of type `answer` to `read`.
+// Asks nf_tables.
 void ask(std::uint16_t request, std::uint8_t family, std::uint16_t answer,
          const std::function<void(nlmsghdr*)>& add,
          const std::function<void(const nlmsghdr*)>& read) {
-  const UniqueFd fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER));
-  if (!fd)
-    return;
-  const timeval patience{1, 0};
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  alignas(nlmsghdr) std::array<char, 8192> buffer{};
-  nlmsghdr* message = mnl_nlmsg_put_header(buffer.data());
-  message->nlmsg_type = static_cast<std::uint16_t>(NFNL_SUBSYS_NFTABLES << 8 | request);
-  message->nlmsg_flags = NLM_F_REQUEST;
-  auto* header = static_cast<nfgenmsg*>(mnl_nlmsg_put_extra_header(message, sizeof(nfgenmsg)));
+  const auto type_of = [](std::uint16_t type) {
+    return static_cast<std::uint16_t>(NFNL_SUBSYS_NFTABLES << 8 | type);
+  };
+  const NetlinkRequest message(type_of(request));
+  auto* header =
+      static_cast<nfgenmsg*>(mnl_nlmsg_put_extra_header(message.header, sizeof(nfgenmsg)));
   header->nfgen_family = family;
   header->version = NFNETLINK_V0;
-  add(message);
-  if (::send(fd.get(), message, message->nlmsg_len, 0) < 0)
-    return;
-  const ssize_t got = ::recv(fd.get(), buffer.data(), buffer.size(), 0);
-  int left = static_cast<int>(got);
-  const auto* reply = reinterpret_cast<const nlmsghdr*>(buffer.data());
-  if (got > 0 && mnl_nlmsg_ok(reply, left) &&
-      reply->nlmsg_type == (NFNL_SUBSYS_NFTABLES << 8 | answer))
-    read(reply);
+  add(message.header);
+  ask_netlink(NETLINK_NETFILTER, message, type_of(answer), read);
 }
 
 }  // namespace
@@ -86,7 +74,7 @@ const std::string& ChainHooks::hook_of(const ChainKey& chain) {
         mnl_attr_put_strz(message, NFTA_CHAIN_NAME, chain.chain.c_str());
       },
       [&](const nlmsghdr* reply) {
-        const auto attributes = read_attributes<NFTA_CHAIN_MAX>(reply);
+        const auto attributes = read_attributes<NFTA_CHAIN_MAX, nfgenmsg>(reply);
         if (attributes[NFTA_CHAIN_HOOK] == nullptr)
           return;
         const auto nested = read_nested<NFTA_HOOK_MAX>(attributes[NFTA_CHAIN_HOOK]);
@@ -101,7 +89,7 @@ std::uint32_t ruleset_generation() {
   ask(
       NFT_MSG_GETGEN, NFPROTO_UNSPEC, NFT_MSG_NEWGEN, [](nlmsghdr*) {},
       [&](const nlmsghdr* reply) {
-        const auto attributes = read_attributes<NFTA_GEN_MAX>(reply);
+        const auto attributes = read_attributes<NFTA_GEN_MAX, nfgenmsg>(reply);
         if (attributes[NFTA_GEN_ID] != nullptr)
           generation = ntohl(mnl_attr_get_u32(attributes[NFTA_GEN_ID]));
       });

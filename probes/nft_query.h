@@ -2,10 +2,6 @@
 // libnftables (GPL-2) is not for the agent.
 #pragma once
 
-#include <libmnl/libmnl.h>
-#include <linux/netfilter/nfnetlink.h>
-
-#include <array>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -33,31 +29,5 @@ class ChainHooks {
 
 // Generation of the ruleset (NFT_MSG_GETGEN); 0 where it cannot be read.
 [[nodiscard]] std::uint32_t ruleset_generation();
-
-// Attributes by their number; null where absent.
-template <int Max>
-using Attributes = std::array<const nlattr*, Max + 1>;
-
-template <int Max>
-int keep_attribute(const nlattr* attribute, void* table) {
-  const std::uint16_t type = mnl_attr_get_type(attribute);
-  if (type <= Max)
-    (*static_cast<Attributes<Max>*>(table))[type] = attribute;
-  return MNL_CB_OK;
-}
-
-template <int Max>
-Attributes<Max> read_attributes(const nlmsghdr* message) {
-  Attributes<Max> attributes{};
-  mnl_attr_parse(message, sizeof(nfgenmsg), keep_attribute<Max>, &attributes);
-  return attributes;
-}
-
-template <int Max>
-Attributes<Max> read_nested(const nlattr* nest) {
-  Attributes<Max> attributes{};
-  mnl_attr_parse_nested(nest, keep_attribute<Max>, &attributes);
-  return attributes;
-}
 
 }  // namespace bulkhead::probes

@@ -8,6 +8,8 @@
 #include <map>
 #include <unordered_map>
 
+#include "probes/transports/transport.h"
+
 namespace bulkhead::probes {
 namespace {
 
@@ -37,12 +39,7 @@ class RoundRun {
   }
 
   LateArrivals late() {
-    for (const ProbeCase& probe_case : book_.all()) {
-      if (!probe_case.probe.to.agentless)
-        involved_.insert(probe_case.probe.to.host);
-      involved_.insert(probe_case.enforcers.begin(), probe_case.enforcers.end());
-    }
-    std::erase_if(involved_, [&](const std::string& host) { return !crew_.alive(host); });
+    involved_ = crew_.living();
     const std::set<std::string> asked = involved_;
     // Longer than a try may take: what was held back for that long is seen as well.
     const bool whole = crew_.linger(settings_.try_timeout * 3 / 2, take()) && collect();
@@ -89,8 +86,8 @@ class RoundRun {
       open.what.what.token = tokens.fresh();
       open.what.what.attempt = static_cast<std::uint32_t>(probe_case.tries.size() + 1);
       const compiler::Detour& detour = probe_case.probe.detour;
-      if (!detour.host.empty())
-        open.what.next_hop = crew_.mac(detour.host, detour.nic);
+      if (const auto to = crew_.mac(detour.host, detour.nic))
+        open.what.frame = Frame{*to, probe_case.probe.from.nic, probe_case.bridged()};
       open.sent = crew_.alive(probe_case.probe.from.host) && listener_alive(probe_case) &&
                   detour_known(probe_case);
       open.settled = !open.sent;
@@ -144,6 +141,15 @@ class RoundRun {
     }
   }
 
+  [[nodiscard]] std::vector<std::uint32_t> unwanted_of_round() const {
+    std::vector<std::uint32_t> heads;
+    for (const OpenProbe& open : probes_) {
+      if (open.sent && book_.at(open.probe).probe.expect == compiler::Expect::Deny)
+        heads.push_back(initial_sequence(open.what.what.token));
+    }
+    return heads;
+  }
+
   bool expect() {
     std::map<std::string, Expect> by_host;
     for_each_exchange([&](const std::string& target, const DialTry& what) {
@@ -152,6 +158,11 @@ class RoundRun {
       for (const std::string& member : settings_.enforcers)
         by_host[member].tries.push_back(what.what);
     });
+    const std::vector<std::uint32_t> unwanted = unwanted_of_round();
+    for (const std::string& host : crew_.living()) {
+      if (!settings_.enforcers.contains(host))
+        by_host[host].unwanted = unwanted;
+    }
     std::set<std::string> asked;
     for (auto& [host, message] : by_host) {
       message.round = round_.number;
@@ -242,10 +253,18 @@ class RoundRun {
   Crew::Take take() {
     return [this](const std::string& host, Evidence evidence) {
       evidence.agent = host;  // as the channel says, whatever it calls itself
+      CaseBook::Place astray;
+      if (evidence.end == End::Bystander)
+        astray = book_.find_astray(evidence);
       if (evidence.end == End::Enforcer)
         watch_.name_rule(evidence);
       if (settings_.evidence_line)
         settings_.evidence_line(to_json_line(evidence));
+      if (evidence.end == End::Bystander) {
+        if (astray.attempt)
+          astray.attempt->evidence.push_back(std::move(evidence));
+        return;
+      }
       if (evidence.end == End::Enforcer && evidence.round == round_.number)
         crossed_.insert(evidence.tuple.from);
       if (const auto control = control_by_id_.find(evidence.probe);

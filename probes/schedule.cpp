@@ -8,6 +8,8 @@
 #include <random>
 #include <tuple>
 
+#include "compiler/probe_shot.h"
+
 namespace bulkhead::probes {
 namespace {
 
@@ -21,12 +23,9 @@ using compiler::Transport;
 // everything about a host inconclusive.
 constexpr std::size_t kFlowsPerControl = 2;
 
-// ICMP echo has no ports: its identifier takes the place of the source port, its sequence number is
-// always 1.
-constexpr std::uint16_t kEchoSequence = 1;
-
 DialTry exchange(const Probe& probe, const std::string& name, TupleSource& tuples) {
-  const std::uint16_t port = probe.transport == Transport::Icmp ? kEchoSequence : probe.port;
+  const std::uint16_t port =
+      probe.transport == Transport::Icmp ? kFirstQuery + probe.port : probe.port;
   DialTry out;
   out.what.probe = name;
   out.what.transport = probe.transport;
@@ -54,6 +53,7 @@ class AllowedFlows {
       // never answered; only plain exchanges show that a host is well.
       if (probe.transport == Transport::Raw || probe.expect != compiler::Expect::Allow ||
           probe.payload != Payload::Token || probe.sport != 0 ||
+          (probe.transport == Transport::Icmp && probe.port != compiler::kEcho) ||
           probe.size == compiler::kLargePayload || probe.from.agentless || probe.to.agentless)
         continue;
       by_source_[probe.from.host].push_back(i);
@@ -158,6 +158,8 @@ class RoundMaker {
   std::size_t anchor(Probe probe) {
     probe.from = probe.to;
     probe.transport = vouching(probe);
+    if (probe.transport == Transport::Icmp)
+      probe.port = compiler::kEcho;
     probe.payload = Payload::Token;
     probe.sport = 0;
     add_control(ControlKind::Anchor, probe);

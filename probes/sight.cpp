@@ -53,8 +53,8 @@ void look_at_enforcer(const Evidence& evidence, Sight& sight) {
       sight.left = &evidence;
       break;
     case Outcome::Delivered:
-      if (evidence.agent == probe_case.probe.to.host)
-        sight.delivered_locally = &evidence;
+      (evidence.agent == probe_case.probe.to.host ? sight.delivered_locally : sight.astray) =
+          &evidence;
       break;
     default:
       break;
@@ -104,6 +104,17 @@ bool Sight::refused_locally() const {
   return dialer && dialer->error == EPERM && !dropped();
 }
 
+bool Sight::sender_in_order() const {
+  if (!dialer || !dialer->next_hop || !dialer->next_hop->link_up)
+    return false;
+  const NextHop& hop = *dialer->next_hop;
+  if (hop.address != probe_case.probe.to.address)
+    return contains(probe_case.gateway_addresses, hop.address) && hop.mac && !hop.permanent;
+  // Without an answer to ARP or ND there is no address to be wrong.
+  const bool known = !probe_case.target_macs.empty();
+  return !hop.mac || (known ? contains(probe_case.target_macs, *hop.mac) : !hop.permanent);
+}
+
 bool Sight::route_is_absent() const {
   if (probe_case.probe.cause != compiler::Cause::Route || refused_locally())
     return false;
@@ -127,6 +138,9 @@ Sight look_at(const ProbeCase& probe_case, const TryRecord& attempt) {
         break;
       case End::Enforcer:
         look_at_enforcer(evidence, sight);
+        break;
+      case End::Bystander:
+        sight.astray = &evidence;
         break;
     }
   }

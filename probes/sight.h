@@ -23,6 +23,9 @@ struct Sight {
   const Evidence* packet_arrived = nullptr;  // the NIC received its SYN, datagram or echo request
   bool translated = false;                   // it arrived with another 5-tuple than was sent
 
+  // By a host that it was not for, and that must not see it.
+  const Evidence* astray = nullptr;
+
   // Enforcers of the path.
   const Evidence* dropped_as_planned = nullptr;
   const Evidence* dropped_otherwise = nullptr;  // by another rule, table or machine
@@ -62,6 +65,14 @@ struct Sight {
   [[nodiscard]] bool flow_controls_good() const {
     return controls_good() && !attempt.source.anchor && !attempt.target.anchor;
   }
+  // No frame came across to another segment. Nobody sees it stop, so both ends have to be well.
+  [[nodiscard]] bool not_joined() const {
+    return probe_case.bridged() && silence() && controls_good();
+  }
+  // The sender's own stack sends it where it has to go: over a link that works, on the link to
+  // nobody but the destination, and else to the segment's gateway. An entry written by hand goes
+  // wherever that says, and silence then proves nothing.
+  [[nodiscard]] bool sender_in_order() const;
   // The gateway itself, or the sender's stack in a segment without a router, knows no way.
   [[nodiscard]] bool route_is_absent() const;
 };

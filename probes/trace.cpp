@@ -19,6 +19,7 @@
 #include <unordered_set>
 
 #include "policy/support/handle.h"
+#include "probes/netlink.h"
 #include "probes/nft_query.h"
 #include "probes/packet.h"
 #include "probes/transports/socket_tools.h"
@@ -59,7 +60,7 @@ std::span<const std::uint8_t> get_bytes(const nlattr* attribute) {
 std::optional<Event> read_event(const nlmsghdr* message) {
   if (message->nlmsg_type != (NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_TRACE))
     return std::nullopt;
-  const auto attributes = read_attributes<NFTA_TRACE_MAX>(message);
+  const auto attributes = read_attributes<NFTA_TRACE_MAX, nfgenmsg>(message);
   const auto* table = attributes[NFTA_TRACE_TABLE];
   const auto* chain = attributes[NFTA_TRACE_CHAIN];
   if (table == nullptr || chain == nullptr)

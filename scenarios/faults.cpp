@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 
 #include "scenarios/fault_edit.h"
 #include "scenarios/lab_state.h"
@@ -37,6 +38,20 @@ std::string with_netns_names(std::string word, const Lab& lab) {
     word.replace(at, end + 1 - at, path.substr(path.rfind('/') + 1));
   }
   return word;
+}
+
+// Whoever an audit of the whole site employs looks on when one cell is broken.
+std::set<std::string> probed_hosts(const compiler::Site& site,
+                                   const compiler::PlanOptions& options) {
+  std::set<std::string> hosts;
+  for (const compiler::Probe& probe : compiler::plan_probes(site, options).probes) {
+    for (const compiler::ProbeEnd* end : {&probe.from, &probe.to}) {
+      const auto kind = site.matrix.universe.classes[end->cls].kind;
+      if (!end->agentless && kind != policy::ClassKind::Enforcer)
+        hosts.insert(end->host);
+    }
+  }
+  return hosts;
 }
 
 class FaultRun {
@@ -192,8 +207,10 @@ Result<std::vector<FaultOutcome>> run_faults(const compiler::Site& site,
                                              const AuditOptions& options,
                                              const std::function<void(const FaultOutcome&)>& each) {
   std::vector<FaultOutcome> outcomes;
+  AuditOptions watched = options;
+  watched.conduct.watchers = probed_hosts(site, options.plan);
   for (const auto& fault : faults) {
-    auto outcome = FaultRun(site, fault, options).run();
+    auto outcome = FaultRun(site, fault, watched).run();
     if (!outcome)
       return fail(outcome.error().context("fault " + fault.id));
     // What an audit that was cut short found says nothing of this fault.

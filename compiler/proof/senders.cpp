@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "compiler/probe_traffic.h"
+#include "compiler/probe_beside_ports.h"
 #include "compiler/representatives.h"
 #include "policy/traffic.h"
 

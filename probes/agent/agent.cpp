@@ -10,6 +10,7 @@
 
 #include "probes/agent/facts.h"
 #include "probes/identity.h"
+#include "probes/next_hop.h"
 #include "probes/nft_query.h"
 #include "probes/transports/whole_packet.h"
 
@@ -134,7 +135,7 @@ void Agent::on(const Hello& hello) {
       return give_up(tracer.error().message);
     tracer_ = *std::move(tracer);
   } else {
-    auto capture = Capture::open(loop_, expectations_,
+    auto capture = Capture::open(loop_, expectations_, hello.nics,
                                  [this](const Sighting& sighting) { report_sighting(sighting); });
     if (!capture)
       return give_up(capture.error().message);
@@ -238,6 +239,10 @@ void Agent::report_try(std::uint32_t round, const DialTry& what, const Ending& e
   if (what.what.transport == compiler::Transport::Tcp && ending.outcome == Outcome::Timeout &&
       ending.error == 0)
     ask_own_rules(what, evidence);
+  const bool silence = ending.outcome == Outcome::Timeout ||
+                       (ending.icmp && ending.icmp->from == what.what.tuple.from);
+  if (silence && !what.frame)
+    evidence.next_hop = next_hop_of(what.what.tuple.from, what.what.tuple.to);
   send(evidence);
 }
 
@@ -247,17 +252,19 @@ void Agent::ask_own_rules(const DialTry& what, Evidence& evidence) {
   if (send_whole(what.what.tuple.from, what) != EPERM)
     return;
   evidence.error = EPERM;
-  evidence.detail = "a rule of the sender's own host refused it";
+  evidence.detail = kRefusedHere;
 }
 
 void Agent::report_sighting(const Sighting& sighting) {
-  Evidence evidence = evidence_of(sighting.expected->what, sighting.expected->round, End::Listener);
+  // Whose it is that is for somebody else, the operator knows.
+  Evidence evidence = sighting.expected ? evidence_of(sighting.expected->what,
+                                                      sighting.expected->round, End::Listener)
+                                        : evidence_of({}, 0, End::Bystander);
   evidence.outcome = sighting.outcome;
   evidence.tuple = sighting.tuple;
   evidence.interface = sighting.interface;
-  if (sighting.token_seen)
-    evidence.token = to_hex(sighting.expected->what.token);
-  else
+  evidence.token = sighting.token;
+  if (sighting.token.empty())
     evidence.detail = "known by its 5-tuple, the sequence number is another";
   send(evidence);
 }

@@ -37,7 +37,7 @@ DialQueue::DialQueue(EventLoop& loop, Reports reports, std::size_t most_in_fligh
 }
 
 Dialer& DialQueue::dialer_of(const DialTry& what) {
-  if (what.next_hop)
+  if (what.frame)
     return *detour_dialer_;
   return *std::find_if(dialers_.begin(), dialers_.end(), [&](const auto& entry) {
             return entry.first == what.what.transport;

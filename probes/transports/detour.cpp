@@ -1,7 +1,8 @@
-// A datagram to a next hop that is not the sender's own choice: whether a host between two segments
-// forwards, or whether an enforcer takes a source that is not the sender's. A packet socket frames
-// it, so no route, rule or neighbour entry of the sender changes, and its own firewall has no word
-// in it. No socket waits for an answer: arrival is all there is to see.
+// A datagram in a frame to a NIC that is not the sender's own choice: whether a host between two
+// segments forwards, whether an enforcer takes a source that is not the sender's, whether two
+// segments are one. A packet socket sends it, so no route, rule or neighbour entry of the sender
+// changes, and its own firewall has no word in it. No socket waits for an answer: arrival is all
+// there is to see.
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <linux/if_packet.h>
@@ -19,8 +20,7 @@
 namespace bulkhead::probes {
 namespace {
 
-// The interface that holds it. Where none does the source is forged, and it is sent by each: the
-// frame names one NIC of one segment, and nobody else takes it.
+// The interface that holds it; where none does the source is forged, and it is sent by each.
 std::vector<unsigned> interfaces_for(const Address& address) {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0)
@@ -46,6 +46,18 @@ std::vector<unsigned> interfaces_for(const Address& address) {
   return holder.empty() ? all : holder;
 }
 
+constexpr Mac kEverybody{0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+
+sockaddr_ll frame_address(Family family, const Mac& to, unsigned interface) {
+  sockaddr_ll address{};
+  address.sll_family = AF_PACKET;
+  address.sll_protocol = htons(family == Family::V4 ? ETH_P_IP : ETH_P_IPV6);
+  address.sll_ifindex = static_cast<int>(interface);
+  address.sll_halen = ETH_ALEN;
+  std::copy(to.begin(), to.end(), address.sll_addr);
+  return address;
+}
+
 class DetourDialer final : public Dialer {
  public:
   explicit DetourDialer(DialSink& sink) : sink_(sink) {}
@@ -63,31 +75,35 @@ class DetourDialer final : public Dialer {
  private:
   // None: it is on the wire, and nothing comes back that this host would wait for.
   static std::optional<Ending> send(const DialTry& what) {
-    const Tuple& tuple = what.what.tuple;
-    const std::uint16_t protocol = tuple.from.family == Family::V4 ? ETH_P_IP : ETH_P_IPV6;
     // Protocol 0: nothing is received.
     const UniqueFd fd(::socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     if (!fd)
       return setup_failed("packet socket", errno);
-    sockaddr_ll next_hop{};
-    next_hop.sll_family = AF_PACKET;
-    next_hop.sll_protocol = htons(protocol);
-    next_hop.sll_halen = ETH_ALEN;
-    std::copy(what.next_hop->begin(), what.next_hop->end(), next_hop.sll_addr);
+    std::vector<Mac> receivers{what.frame->to};
+    if (what.frame->broadcast)
+      receivers.push_back(kEverybody);
     const std::vector<std::uint8_t> packet = whole_packet(what);
     int error = EADDRNOTAVAIL;
     bool sent = false;
-    for (const unsigned index : interfaces_for(tuple.from)) {
-      next_hop.sll_ifindex = static_cast<int>(index);
-      if (::sendto(fd.get(), packet.data(), packet.size(), MSG_NOSIGNAL,
-                   reinterpret_cast<const sockaddr*>(&next_hop), sizeof next_hop) < 0)
-        error = errno;
-      else
-        sent = true;
+    for (const unsigned index : interfaces_of(what)) {
+      for (const Mac& to : receivers) {
+        const sockaddr_ll address = frame_address(what.what.tuple.from.family, to, index);
+        if (::sendto(fd.get(), packet.data(), packet.size(), MSG_NOSIGNAL,
+                     reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0)
+          error = errno;
+        else
+          sent = true;
+      }
     }
     if (!sent)
       return setup_failed("send a frame", error);
     return std::nullopt;
+  }
+
+  // The one that the plan names. The lab's outside worlds have other ones than the plan's.
+  static std::vector<unsigned> interfaces_of(const DialTry& what) {
+    const unsigned named = ::if_nametoindex(what.frame->nic.c_str());
+    return named != 0 ? std::vector{named} : interfaces_for(what.what.tuple.from);
   }
 
   DialSink& sink_;

@@ -1,6 +1,7 @@
-// ICMP echo: one raw socket for each source address sends requests with the planned identifier and
-// sequence number and hears replies and errors. (Ping sockets would need net.ipv4.ping_group_range
-// changed.) The kernel of the other side answers, so the proof of arrival is its capture.
+// ICMP queries, echo and timestamp: one raw socket for each source address sends them with the
+// planned identifier and sequence number, which says which query it is, and hears replies and
+// errors. (Ping sockets would need net.ipv4.ping_group_range changed.) The kernel of the other side
+// answers, so the proof of arrival is its capture.
 #include <linux/icmp.h>
 #include <netinet/icmp6.h>
 #include <netinet/in.h>
@@ -8,33 +9,29 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <map>
 #include <unordered_map>
 #include <vector>
 
+#include "compiler/probe_shot.h"
 #include "probes/packet.h"
 #include "probes/transports/socket_tools.h"
+#include "probes/transports/whole_packet.h"
 
 namespace bulkhead::probes {
 namespace {
 
 constexpr std::size_t kHeader = 8;  // type, code, checksum, identifier, sequence
 
-std::vector<std::uint8_t> echo_request(const Expected& what) {
-  std::vector<std::uint8_t> bytes(kHeader + what.token.size());
-  bytes[0] = what.tuple.from.family == Family::V4 ? std::uint8_t{ICMP_ECHO}
-                                                  : std::uint8_t{ICMP6_ECHO_REQUEST};
-  bytes[4] = static_cast<std::uint8_t>(what.tuple.sport >> 8);
-  bytes[5] = static_cast<std::uint8_t>(what.tuple.sport);
-  bytes[6] = static_cast<std::uint8_t>(what.tuple.port >> 8);
-  bytes[7] = static_cast<std::uint8_t>(what.tuple.port);
-  std::copy(what.token.begin(), what.token.end(), bytes.begin() + kHeader);
-  if (what.tuple.from.family == Family::V4) {  // the kernel fills in ICMPv6's
-    const std::uint16_t sum = internet_checksum(bytes);
-    bytes[2] = static_cast<std::uint8_t>(sum >> 8);
-    bytes[3] = static_cast<std::uint8_t>(sum);
-  }
-  return bytes;
+std::uint16_t row_of(const Tuple& tuple) {
+  return static_cast<std::uint16_t>(tuple.port - kFirstQuery);
+}
+
+// What a reply repeats of the token: an echo all of it, a timestamp the sender's own time alone,
+// which is where the token begins (RFC 792).
+std::size_t repeated(const Tuple& tuple) {
+  return row_of(tuple) == compiler::kTimestamp ? sizeof(std::uint32_t) : sizeof(Token);
 }
 
 // The errno that the kernel reports for such an error on other sockets; only what matters here.
@@ -76,21 +73,17 @@ class IcmpDialer final : public Dialer {
   IcmpDialer& operator=(const IcmpDialer&) = delete;
 
   void start(TryId id, const DialTry& what) override {
-    if (auto ending = send(id, what.what))
+    if (auto ending = send(id, what))
       sink_.ended(id, *std::move(ending));
   }
   Ending give_up(TryId id) override {
     const auto found = tries_.find(id);
-    Ending ending;
-    ending.outcome = Outcome::Timeout;
-    ending.error = found->second.refused_locally;
-    if (ending.error != 0)
-      ending.detail = "a rule of the sender's own host refused it";
+    Ending ending = nothing_heard(found->second.refused_locally);
     remove(found);
     return ending;
   }
-  // An echo reply, or an error that quotes a request, by what identifies it.
-  void heard(const Tuple& tuple, const std::optional<Token>& token,
+  // A reply, or an error that quotes a request, by what identifies it.
+  void heard(const Tuple& tuple, std::span<const std::uint8_t> payload,
              const std::optional<IcmpError>& error) {
     const auto found = by_tuple_.find(tuple);
     if (found == by_tuple_.end())
@@ -99,7 +92,10 @@ class IcmpDialer final : public Dialer {
     Ending ending;
     if (error) {
       ending = came_back(errno_of(tuple.to.family, *error), error);
-    } else if (token == dial->second.token) {
+    } else if (const std::size_t length = repeated(tuple);
+               payload.size() >= length &&
+               std::equal(payload.begin(), payload.begin() + static_cast<std::ptrdiff_t>(length),
+                          dial->second.token.begin())) {
       ending.outcome = Outcome::Answered;
     } else {
       return;
@@ -117,15 +113,16 @@ class IcmpDialer final : public Dialer {
   };
   using Tries = std::unordered_map<TryId, Try>;
 
-  std::optional<Ending> send(TryId id, const Expected& what) {
+  std::optional<Ending> send(TryId id, const DialTry& planned) {
+    const Expected& what = planned.what;
     auto socket = socket_for(what.tuple.from);
     if (!socket)
       return setup_failed("raw socket", socket.error());
-    const auto request = echo_request(what);
+    const auto request = icmp_query(planned);
     const SocketAddress to = socket_address(what.tuple.to, 0);
     Try dial{what.tuple, what.token};
     if (!by_tuple_.emplace(dial.tuple, id).second)
-      return setup_failed("echo with an identifier in use", EADDRINUSE);
+      return setup_failed("query with an identifier in use", EADDRINUSE);
     if (::sendto(*socket, request.data(), request.size(), MSG_NOSIGNAL, to.get(), to.length) < 0) {
       const int error = errno;
       if (error != EPERM) {  // as for UDP: a rule of our own host dropped it on its way out
@@ -147,8 +144,9 @@ class IcmpDialer final : public Dialer {
     if (!fd)
       return tl::unexpected(errno);
     if (v4) {
-      const icmp_filter filter{~(1U << ICMP_ECHOREPLY | 1U << ICMP_DEST_UNREACH |
-                                 1U << ICMP_TIME_EXCEEDED | 1U << ICMP_PARAMETERPROB)};
+      const icmp_filter filter{~(1U << ICMP_ECHOREPLY | 1U << ICMP_TIMESTAMPREPLY |
+                                 1U << ICMP_DEST_UNREACH | 1U << ICMP_TIME_EXCEEDED |
+                                 1U << ICMP_PARAMETERPROB)};
       constexpr int kIcmpFilter = 1;  // ICMP_FILTER of linux/icmp.h
       ::setsockopt(fd.get(), SOL_RAW, kIcmpFilter, &filter, sizeof filter);
     } else {
@@ -160,6 +158,7 @@ class IcmpDialer final : public Dialer {
       ::setsockopt(fd.get(), IPPROTO_ICMPV6, ICMP6_FILTER, &filter, sizeof filter);
     }
     set_option(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, 4 << 20);
+    fragment_here(fd.get(), from.family);
     const SocketAddress local = socket_address(from, 0);
     if (::bind(fd.get(), local.get(), local.length) != 0)
       return tl::unexpected(errno);
@@ -204,13 +203,14 @@ void EchoSocket::on_ready(std::uint32_t) {
 void EchoSocket::handle(const Address& peer, std::span<const std::uint8_t> message) {
   if (message.size() < kHeader)
     return;
-  const bool reply = message[0] == (family_ == Family::V4 ? ICMP_ECHOREPLY : ICMP6_ECHO_REPLY);
-  if (reply) {
+  const bool reply = family_ == Family::V4
+                         ? message[0] == ICMP_ECHOREPLY || message[0] == ICMP_TIMESTAMPREPLY
+                         : message[0] == ICMP6_ECHO_REPLY;
+  if (reply)
     owner_.heard({local_, read_u16(message, 4), peer, read_u16(message, 6)},
-                 read_token(message.subspan(kHeader)), std::nullopt);
-  } else {
+                 message.subspan(kHeader), std::nullopt);
+  else
     handle_error({message[0], message[1], peer}, message.subspan(kHeader));
-  }
 }
 
 // `quoted` is the packet that the error is about.
@@ -231,8 +231,7 @@ void EchoSocket::handle_error(const IcmpError& error, std::span<const std::uint8
   }
   if (quoted.size() < header + kHeader)
     return;
-  owner_.heard({local_, read_u16(quoted, header + 4), to, read_u16(quoted, header + 6)},
-               std::nullopt, error);
+  owner_.heard({local_, read_u16(quoted, header + 4), to, read_u16(quoted, header + 6)}, {}, error);
 }
 
 // The kernel answers; there is nothing to open, but the address must be ours.
@@ -251,10 +250,34 @@ std::unique_ptr<Answerer> make_icmp_answerer(EventLoop&, ArrivalSink&) {
   return std::make_unique<IcmpAnswerer>();
 }
 
+std::vector<std::uint8_t> icmp_query(const DialTry& what) {
+  const Tuple& tuple = what.what.tuple;
+  const std::uint16_t row = row_of(tuple) == compiler::kTimestamp ? row_of(tuple) : compiler::kEcho;
+  const policy::IcmpQuery& query = policy::kIcmpQueries[row];
+  const bool v4 = tuple.from.family == Family::V4;
+  const Token& token = what.what.token;
+  std::vector<std::uint8_t> bytes(kHeader + token.size() + what.size);
+  bytes[0] = (v4 ? query.v4_type : query.v6_type).value_or(0);
+  bytes[4] = static_cast<std::uint8_t>(tuple.sport >> 8);
+  bytes[5] = static_cast<std::uint8_t>(tuple.sport);
+  bytes[6] = static_cast<std::uint8_t>(tuple.port >> 8);
+  bytes[7] = static_cast<std::uint8_t>(tuple.port);
+  std::copy(token.begin(), token.end(), bytes.begin() + kHeader);
+  if (v4) {  // the kernel fills in ICMPv6's
+    const std::uint16_t sum = internet_checksum(bytes);
+    bytes[2] = static_cast<std::uint8_t>(sum >> 8);
+    bytes[3] = static_cast<std::uint8_t>(sum);
+  }
+  return bytes;
+}
+
 std::optional<Opening> read_icmp_opening(Family family, std::span<const std::uint8_t> segment) {
-  const std::uint8_t request =
-      family == Family::V4 ? std::uint8_t{ICMP_ECHO} : std::uint8_t{ICMP6_ECHO_REQUEST};
-  if (segment.size() < kHeader || segment[0] != request)
+  if (segment.size() < kHeader)
+    return std::nullopt;
+  const auto is_request = [&](const policy::IcmpQuery& query) {
+    return family == Family::V4 ? segment[0] == query.v4_type : segment[0] == query.v6_type;
+  };
+  if (std::none_of(std::begin(policy::kIcmpQueries), std::end(policy::kIcmpQueries), is_request))
     return std::nullopt;
   Opening opening;
   opening.sport = read_u16(segment, 4);

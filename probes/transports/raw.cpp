@@ -25,7 +25,7 @@ class RawTry final : public Watcher {
  public:
   RawTry(RawDialer& owner, TryId id, UniqueFd fd) : owner_(owner), id_(id), fd_(std::move(fd)) {}
   void on_ready(std::uint32_t events) override;
-  [[nodiscard]] Ending so_far() const;
+  [[nodiscard]] Ending so_far() const { return nothing_heard(refused_locally); }
 
   int refused_locally = 0;  // errno
 
@@ -50,31 +50,13 @@ class RawDialer final : public SocketDialer<RawTry> {
       return failed;
     const int raw_fd = fd.get();
     auto dial = std::make_unique<RawTry>(*this, id, std::move(fd));
-    RawTry& kept = *dial;
     // Errors are always reported; what the other side sends by this protocol is not ours to read.
     if (auto failed = keep(id, std::move(dial), raw_fd, EPOLLET))
       return failed;
     const std::vector<std::uint8_t> payload = raw_payload(what.what);
-    if (::send(raw_fd, payload.data(), payload.size(), MSG_NOSIGNAL) >= 0)
-      return std::nullopt;
-    if (errno == EPERM) {  // as for UDP: a rule of our own host dropped it on its way out
-      kept.refused_locally = EPERM;
-      return std::nullopt;
-    }
-    Ending failed = send_failed("send", errno);
-    remove(id);
-    return failed;
+    return after_send(id, ::send(raw_fd, payload.data(), payload.size(), MSG_NOSIGNAL));
   }
 };
-
-Ending RawTry::so_far() const {
-  Ending ending;
-  ending.outcome = Outcome::Timeout;
-  ending.error = refused_locally;
-  if (refused_locally != 0)
-    ending.detail = "a rule of the sender's own host refused it";
-  return ending;
-}
 
 // RFC 1122 3.2.2.1 and RFC 4443 3.4: what a host says of a protocol that nobody there speaks.
 bool knows_no_such_protocol(const QueuedError& queued) {

@@ -41,6 +41,19 @@ class SocketDialer : public Dialer {
     tries_.emplace(id, std::move(dial));
     return std::nullopt;
   }
+  // After sending of a kept try by a socket that says when a rule of this very host refuses it
+  // (EPERM). Where this host is an enforcer a trace tells more, so that try goes on.
+  std::optional<Ending> after_send(TryId id, ssize_t sent) {
+    if (sent >= 0)
+      return std::nullopt;
+    if (errno == EPERM) {
+      tries_.at(id)->refused_locally = EPERM;
+      return std::nullopt;
+    }
+    Ending failed = send_failed("send", errno);
+    remove(id);
+    return failed;
+  }
   // Nothing is heard of it: it lasts until it is given up.
   void keep_unwatched(TryId id, std::unique_ptr<Try> dial) { tries_.emplace(id, std::move(dial)); }
   void remove(TryId id) {

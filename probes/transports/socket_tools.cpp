@@ -102,6 +102,22 @@ std::optional<QueuedError> take_queued_error(int fd) {
   return QueuedError{};
 }
 
+void fragment_here(int fd, Family family) {
+  if (family == Family::V4)
+    set_option(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DONT);
+  else
+    set_option(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DONT);
+}
+
+Ending nothing_heard(int refused) {
+  Ending ending;
+  ending.outcome = Outcome::Timeout;
+  ending.error = refused;
+  if (refused != 0)
+    ending.detail = kRefusedHere;
+  return ending;
+}
+
 Ending setup_failed(const char* call, int error) {
   Ending ending;
   ending.outcome = Outcome::SetupFailed;

@@ -41,6 +41,11 @@ struct QueuedError {
 };
 [[nodiscard]] std::optional<QueuedError> take_queued_error(int fd);
 
+// Fragment here, whatever the path's MTU is believed to be.
+void fragment_here(int fd, Family family);
+
+// No word came back until now. `refused`: errno, where a rule of this very host refused to send it.
+[[nodiscard]] Ending nothing_heard(int refused);
 // A call before anything was sent failed.
 [[nodiscard]] Ending setup_failed(const char* call, int error);
 // connect or send failed: our own stack has no route, or nothing is known.

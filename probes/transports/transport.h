@@ -32,6 +32,9 @@ struct Ending {
   std::string detail;
 };
 
+// Why a sender's own kernel says EPERM.
+inline constexpr const char* kRefusedHere = "a rule of the sender's own host refused it";
+
 using TryId = std::uint64_t;
 
 class DialSink {
@@ -131,7 +134,7 @@ std::unique_ptr<Dialer> make_raw_dialer(EventLoop& loop, DialSink& sink);
 std::unique_ptr<Answerer> make_raw_answerer(EventLoop& loop, ArrivalSink& sink);
 std::optional<Opening> read_raw_opening(Family family, std::span<const std::uint8_t> segment);
 
-// Of tries that name their next hop: one UDP datagram in a frame of its own.
+// Of tries that name their frame: one UDP datagram in it.
 std::unique_ptr<Dialer> make_detour_dialer(DialSink& sink);
 
 std::unique_ptr<Dialer> make_icmp_dialer(EventLoop& loop, DialSink& sink);

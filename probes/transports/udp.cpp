@@ -42,7 +42,7 @@ class UdpTry final : public Watcher {
       : owner_(owner), id_(id), fd_(std::move(fd)), token_(token) {}
   void on_ready(std::uint32_t events) override;
   [[nodiscard]] int fd() const { return fd_.get(); }
-  [[nodiscard]] Ending so_far() const;
+  [[nodiscard]] Ending so_far() const { return nothing_heard(refused_locally); }
 
   int refused_locally = 0;  // errno
 
@@ -65,41 +65,17 @@ class UdpDialer final : public SocketDialer<UdpTry> {
     UniqueFd fd = open_socket(tuple.from.family, SOCK_DGRAM);
     if (!fd)
       return setup_failed("socket", errno);
-    // Fragment here, whatever the path's MTU is believed to be.
-    if (tuple.from.family == Family::V4)
-      set_option(fd.get(), IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DONT);
-    else
-      set_option(fd.get(), IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DONT);
+    fragment_here(fd.get(), tuple.from.family);
     if (auto failed = connect_as_planned(fd.get(), tuple))
       return failed;
     const int raw_fd = fd.get();
     auto dial = std::make_unique<UdpTry>(*this, id, std::move(fd), what.what.token);
-    UdpTry& kept = *dial;
     if (auto failed = keep(id, std::move(dial), raw_fd, EPOLLIN | EPOLLET))
       return failed;
     const std::vector<std::uint8_t> payload = udp_payload(what);
-    if (::send(raw_fd, payload.data(), payload.size(), MSG_NOSIGNAL) >= 0)
-      return std::nullopt;
-    // EPERM: a rule of our own host dropped it on its way out. Where that host is an enforcer a
-    // trace tells more, so the try goes on.
-    if (errno == EPERM) {
-      kept.refused_locally = EPERM;
-      return std::nullopt;
-    }
-    Ending failed = send_failed("send", errno);
-    remove(id);
-    return failed;
+    return after_send(id, ::send(raw_fd, payload.data(), payload.size(), MSG_NOSIGNAL));
   }
 };
-
-Ending UdpTry::so_far() const {
-  Ending ending;
-  ending.outcome = Outcome::Timeout;
-  ending.error = refused_locally;
-  if (refused_locally != 0)
-    ending.detail = "a rule of the sender's own host refused it";
-  return ending;
-}
 
 void UdpTry::on_ready(std::uint32_t events) {
   if (auto ending = progress(events))

@@ -1,7 +1,5 @@
 #include "probes/transports/whole_packet.h"
 
-#include <linux/icmp.h>
-#include <netinet/icmp6.h>
 #include <netinet/in.h>
 
 #include <cerrno>
@@ -80,15 +78,11 @@ Bytes datagram(const DialTry& what) {
   return out;
 }
 
-Bytes echo(const Expected& what) {
+Bytes query(const DialTry& what) {
   constexpr std::size_t kChecksum = 2;
-  const bool v4 = what.tuple.from.family == Family::V4;
-  Bytes out{v4 ? std::uint8_t{ICMP_ECHO} : std::uint8_t{ICMP6_ECHO_REQUEST}, 0, 0, 0};
-  put_u16(out, what.tuple.sport);
-  put_u16(out, what.tuple.port);
-  out.insert(out.end(), what.token.begin(), what.token.end());
-  set_u16(out, kChecksum,
-          v4 ? internet_checksum(out) : checksum_of(out, IPPROTO_ICMPV6, what.tuple));
+  Bytes out = icmp_query(what);
+  if (what.what.tuple.from.family == Family::V6)
+    set_u16(out, kChecksum, checksum_of(out, IPPROTO_ICMPV6, what.what.tuple));
   return out;
 }
 
@@ -103,7 +97,7 @@ Bytes segment_of(const DialTry& what) {
     case compiler::Transport::Icmp:
       break;
   }
-  return echo(what.what);
+  return query(what);
 }
 
 std::uint8_t protocol_of(const Expected& what) {

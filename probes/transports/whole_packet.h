@@ -13,8 +13,11 @@ namespace bulkhead::probes {
 // Base transport header where there is one, token, filling.
 [[nodiscard]] std::vector<std::uint8_t> udp_payload(const DialTry& what);
 
+// Token behind the query's header; ICMPv6's checksum is left to the kernel.
+[[nodiscard]] std::vector<std::uint8_t> icmp_query(const DialTry& what);
+
 // A SYN with the token's sequence number, a lone ACK, a datagram or another protocol's packet with
-// the token, or an echo request.
+// the token, or an ICMP query.
 [[nodiscard]] std::vector<std::uint8_t> whole_packet(const DialTry& what);
 
 // What stands behind the IP header of a try of any other protocol.

@@ -110,6 +110,31 @@ TEST_F(lab_agent_arrival, BareProtocolsAndLoneAcksArriveWithTheirToken) {
   }
 }
 
+// A denied packet that is for another host, by what all agents know of it: of a SYN four bytes. Here
+// it is for nobody that this agent knows of.
+TEST_F(lab_agent_arrival, ACopyForAnotherHostIsSeenOnce) {
+  auto tries = tcp_and_udp_to(7001);
+  std::vector<std::uint32_t> heads;
+  for (const DialTry& one : tries)
+    heads.push_back(initial_sequence(one.what.token));
+  ASSERT_TRUE(server_->send(Expect{1, {}, heads}));
+  const auto understood = server_->next(5s);
+  ASSERT_TRUE(understood && std::holds_alternative<Expecting>(*understood));
+  client_->dial(tries, 1500ms);  // a SYN is sent again after a second
+  server_->collect();
+  for (const DialTry& one : tries) {
+    const bool tcp = one.what.transport == Transport::Tcp;
+    std::vector<Evidence> seen;
+    for (const Evidence& evidence : server_->evidence())
+      if (evidence.tuple == one.what.tuple && evidence.end == End::Bystander)
+        seen.push_back(evidence);
+    ASSERT_EQ(seen.size(), 1U);
+    EXPECT_EQ(seen[0].outcome, tcp ? Outcome::SynSeen : Outcome::PacketSeen);
+    EXPECT_EQ(seen[0].token, to_hex(one.what.token).substr(0, tcp ? 8 : 32));
+    EXPECT_EQ(seen[0].interface, "eth0");
+  }
+}
+
 TEST_F(lab_agent_arrival, RoceTemplatesCarryTheTokenBehindTheirHeader) {
   auto request = try_of(Transport::Udp, kClient[0], kServer[0], 4791);
   request.what.payload = compiler::Payload::RoceRequest;

@@ -59,7 +59,7 @@ TEST_F(lab_agent_whole, AForgedSourceArrivesWhereNothingBindsIt) {
   std::vector<DialTry> tries = {try_of(Transport::Udp, "10.77.0.9", kServer[0], 7000),
                                 try_of(Transport::Udp, "fd77::9", kServer[1], 7000)};
   for (DialTry& one : tries)
-    one.next_hop = mac;
+    one.frame = Frame{mac, "eth0"};
   exchange(tries);
   for (const DialTry& one : tries) {
     EXPECT_EQ(client_->only(one).outcome, Outcome::Timeout) << client_->only(one).detail;

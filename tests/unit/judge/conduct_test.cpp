@@ -118,6 +118,55 @@ TEST_F(Conduct, OneSynThatArrivesIsALeak) {
   EXPECT_EQ(count(outcome)[Finding::Leak], 1);
 }
 
+// Whoever sees a denied packet says so; the operator knows whose it is, and who may see it.
+TEST_F(Conduct, ACopyAtAnotherHostIsALeak) {
+  options_.watchers = {"r1", "r2", "b1", "b2"};
+  const std::string syn = find(Expect::Deny, compiler::Transport::Tcp);
+  const std::string datagram = find(Expect::Deny, compiler::Transport::Udp);
+  const std::string target = by_id_.at(syn)->to.host == "b1" ? "b2" : "b1";
+  world_.fate = [&](const Expected& what) {
+    if (what.probe == syn || what.probe == datagram) {
+      Evidence seen;
+      seen.end = End::Bystander;
+      seen.outcome = what.probe == syn ? Outcome::SynSeen : Outcome::PacketSeen;
+      seen.tuple = what.tuple;
+      seen.interface = "e0";
+      seen.token = to_hex(what.token).substr(0, what.probe == syn ? 8 : 32);
+      world_.say(target, seen);
+      world_.say(by_id_.at(syn)->from.host == "r1" ? "r2" : "r1", seen);  // flooded
+    }
+    return intended(what);
+  };
+  const ProbeOutcome outcome = run();
+  for (const std::string& id : {syn, datagram}) {
+    EXPECT_EQ(verdict(outcome, id).kind, "reached another host");
+    EXPECT_THAT(verdict(outcome, id).reason, HasSubstr("(" + target + ", by e0 in blue-fe)"));
+  }
+  EXPECT_EQ(count(outcome)[Finding::Leak], 2);
+  EXPECT_THAT(outcome.notes, testing::IsEmpty());
+}
+
+TEST_F(Conduct, WhatAStrangerSendsIsNobodysCopy) {
+  options_.watchers = {"b1", "b2"};
+  const std::string id = find(Expect::Deny, compiler::Transport::Udp);
+  const std::string other = by_id_.at(id)->to.host == "b1" ? "b2" : "b1";
+  world_.fate = [&](const Expected& what) {
+    if (what.probe == id) {
+      Evidence seen;
+      seen.end = End::Bystander;
+      seen.outcome = Outcome::SynSeen;
+      seen.interface = "e0";
+      seen.tuple = {*Address::parse("192.0.2.1"), 1, *Address::parse("192.0.2.2"), 2};
+      seen.token = to_hex(what.token).substr(0, 8);
+      world_.say(other, seen);  // by chance the same sequence number
+      seen.token = to_hex(what.token).substr(0, 8) + std::string(24, '0');
+      world_.say(other, seen);
+    }
+    return intended(what);
+  };
+  expect_all_conform(run());
+}
+
 TEST_F(Conduct, OnlyAllowedProbesAreTriedAgain) {
   const std::string allow = find(Expect::Allow, compiler::Transport::Tcp);
   const std::string deny = find(Expect::Deny, compiler::Transport::Tcp);

@@ -79,6 +79,28 @@ TEST(JudgeDenied, AUdpDatagramSeenWhileTheDialerTimesOutIsALeak) {
   expect_verdict(c, Finding::Leak, "arrived");
 }
 
+TEST(JudgeDenied, ACopyAtAnotherHostIsALeakThatNamesIt) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.dropped();
+  Evidence& seen = t.saw(End::Bystander, "s1", Outcome::PacketSeen);
+  seen.interface = "e1";
+  seen.detail = "storage";
+  expect_verdict(c, Finding::Leak, "reached another host");
+  EXPECT_THAT(judge(c).reason, HasSubstr("(s1, by e1 in storage)"));
+  EXPECT_THAT(judge(c).seen, Contains("bystander:s1:packet_seen"));
+}
+
+TEST(JudgeDenied, AnEnforcersOwnSocketIsAnotherHost) {
+  ProbeCase c = denied();
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  t.saw(End::Enforcer, kFirewall, Outcome::Delivered);
+  expect_verdict(c, Finding::Leak, "reached another host");
+  EXPECT_THAT(judge(c).reason, HasSubstr("(fw-a itself)"));
+}
+
 TEST(JudgeDenied, AnEchoRequestThatArrivesIsALeak) {
   ProbeCase c = denied();
   c.probe.transport = Transport::Icmp;
@@ -474,7 +496,7 @@ ProbeCase denied_externally() {
 TEST(JudgeDenied, SilenceUnderAnExternalControlIsSilent) {
   ProbeCase c = denied_externally();
   Try t(c);
-  t.dialer(Outcome::Timeout);
+  t.silence();
   expect_verdict(c, Finding::Silent, "silent");
 }
 
@@ -482,7 +504,7 @@ TEST(JudgeDenied, AcceptedSilenceConforms) {
   ProbeCase c = denied_externally();
   c.silence_accepted = true;
   Try t(c);
-  t.dialer(Outcome::Timeout);
+  t.silence();
   expect_verdict(c, Finding::Conforms, "silence accepted");
 }
 
@@ -490,9 +512,78 @@ TEST(JudgeDenied, SilenceNeedsControlsThatCrossedTheNetwork) {
   ProbeCase c = denied_externally();
   c.silence_accepted = true;
   Try t(c);
-  t.dialer(Outcome::Timeout);
+  t.silence();
   t.record().target.anchor = true;
   expect_verdict(c, Finding::Inconclusive, "silence");
+}
+
+// A wrong neighbour entry looks like a port that is kept apart: the packet went to nobody.
+TEST(JudgeDenied, SilenceProvesNothingWhereTheSenderSendsElsewhere) {
+  const Mac right{2, 0, 0, 0, 0, 1}, wrong{2, 0, 0, 0, 0, 2};
+  ProbeCase c = denied_externally();
+  c.silence_accepted = true;
+  c.target_macs = {right};
+  c.gateway_addresses = {addr("10.1.0.1")};
+  Try t(c);
+  NextHop& hop = *t.silence().next_hop;
+  expect_verdict(c, Finding::Conforms, "silence accepted");
+  hop.mac = wrong;
+  hop.permanent = true;
+  expect_verdict(c, Finding::Inconclusive, "sender not in order");
+  EXPECT_THAT(judge(c).reason,
+              HasSubstr("(it sends to 10.2.0.11 at 02:00:00:00:00:02, an entry written by hand)"));
+  hop.permanent = false;
+  expect_verdict(c, Finding::Inconclusive, "sender not in order");
+  hop.mac = right;
+  expect_verdict(c, Finding::Conforms, "silence accepted");
+  hop.link_up = false;
+  expect_verdict(c, Finding::Inconclusive, "sender not in order");
+  EXPECT_THAT(judge(c).reason, HasSubstr("(its link is down)"));
+  hop = {addr("10.1.0.9"), right, false, true};  // a gateway that nobody declared
+  expect_verdict(c, Finding::Inconclusive, "sender not in order");
+  hop.address = addr("10.1.0.1");
+  expect_verdict(c, Finding::Conforms, "silence accepted");
+  hop.mac.reset();  // and does not answer
+  expect_verdict(c, Finding::Inconclusive, "sender not in order");
+  t.record().evidence.back().next_hop.reset();
+  expect_verdict(c, Finding::Inconclusive, "sender not in order");
+}
+
+TEST(JudgeDenied, OfAHostWhoseAddressNobodyKnowsOnlyALearnedEntryCounts) {
+  ProbeCase c = denied_externally();
+  c.silence_accepted = true;
+  c.probe.to.agentless = true;
+  Try t(c);
+  NextHop& hop = *t.silence().next_hop;
+  hop.mac = Mac{2, 0, 0, 0, 0, 2};
+  expect_verdict(c, Finding::Conforms, "silence accepted");
+  hop.permanent = true;
+  expect_verdict(c, Finding::Inconclusive, "sender not in order");
+}
+
+// A frame to the NIC of another segment: nobody sees it stop, so both ends have to be well.
+TEST(JudgeDenied, SegmentsThatAreNotOneWire) {
+  ProbeCase c = denied();
+  c.probe.transport = Transport::Udp;
+  c.probe.cause = Cause::Route;
+  c.probe.rule = compiler::kRuleBridged;
+  c.probe.detour = {kListener, "e0"};
+  Try t(c);
+  t.dialer(Outcome::Timeout);
+  expect_verdict(c, Finding::Conforms, "not joined");
+  t.record().target = {};
+  expect_verdict(c, Finding::Inconclusive, "silence");
+  t.listener(Outcome::PacketSeen).interface = "e0";
+  expect_verdict(c, Finding::Leak, "arrived");
+  EXPECT_THAT(judge(c).reason, HasSubstr("in a frame to its very NIC"));
+}
+
+TEST(JudgeDenied, AFrameThatWasNotSentSaysNothing) {
+  ProbeCase c = denied();
+  c.probe.cause = Cause::Route;
+  c.probe.rule = compiler::kRuleBridged;
+  Try(c).dialer(Outcome::SetupFailed);
+  expect_verdict(c, Finding::Inconclusive, "set-up failed");
 }
 
 // EPERM: a rule of the sender's own host, which no control of the network is.

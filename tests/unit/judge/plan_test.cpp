@@ -9,6 +9,7 @@
 
 #include "compiler/compile.h"
 #include "compiler/probe_book.h"
+#include "compiler/probe_bridges.h"
 #include "compiler/probe_forgeries.h"
 #include "tests/unit/judge/small_site.h"
 
@@ -120,6 +121,36 @@ std::multiset<Sent> enumerate_cell(const Site& site, ClassId from, ClassId to, F
   return out;
 }
 
+// From ports that filters trust, to the lowest port of a service of which the cell says nothing.
+void enumerate_trusted_to_a_service(const Site& site, const Cell* cell, Family family,
+                                    Transport transport, std::multiset<Sent>& out) {
+  const Kind kind = transport == Transport::Tcp ? Kind::Tcp : Kind::Udp;
+  const auto names = [&](const policy::TrafficKey& key, unsigned port, const auto& range) {
+    return key.kind == kind && range.first <= port && port <= range.last;
+  };
+  for (unsigned port = 1; port <= 65535; ++port) {
+    bool ends_here = false, said = false;
+    for (const auto& service : site.matrix.services)
+      for (const auto& term : service.terms)
+        for (const auto& range : term.ports)
+          ends_here =
+              ends_here || (term.key.kind == kind && (range.first == port || range.last == port));
+    for (const auto& piece : cell ? cell->pieces : std::vector<policy::Piece>{})
+      said = said || names(piece.key, port, piece.ports);
+    if (!ends_here || said)
+      continue;
+    const auto number = static_cast<std::uint16_t>(port);
+    if (transport == Transport::Tcp) {
+      for (const std::uint16_t sport : {20, 53, 80, 443})
+        out.insert({transport, family, sport, number, Payload::Token, 0, Expect::Deny});
+    } else {
+      for (const std::uint16_t sport : {53, 67, 123, 500, 4791})
+        out.insert({transport, family, sport, number, Payload::Token, kSmallPayload, Expect::Deny});
+    }
+    return;
+  }
+}
+
 // What no rule about ports or SYNs speaks of, where a rule decides: one pair of hosts a family. No
 // service of this site names a protocol or a canary port.
 std::multiset<Sent> enumerate_beside_ports(const Site& site, ClassId from, ClassId to,
@@ -128,6 +159,13 @@ std::multiset<Sent> enumerate_beside_ports(const Site& site, ClassId from, Class
   if (site.coverage.at(from, to).cause != Cause::Rule)
     return out;
   out.insert({Transport::Tcp, family, 0, 7, Payload::LoneAck, 0, Expect::Deny});
+  const Cell* cell = site.matrix.find(from, to);
+  if (!says(cell, Kind::Icmp, Action::Allow))  // of an echo, in this site
+    out.insert({Transport::Icmp, family, 0, 0, Payload::Token, kLargePayload, Expect::Deny});
+  if (family == Family::V4)
+    out.insert({Transport::Icmp, family, 0, 1, Payload::Token, 0, Expect::Deny});
+  for (const Transport transport : {Transport::Tcp, Transport::Udp})
+    enumerate_trusted_to_a_service(site, cell, family, transport, out);
   for (const std::uint16_t protocol : {47, 50, 132})
     out.insert({Transport::Raw, family, 0, protocol, Payload::Token, 0, Expect::Deny});
   return out;
@@ -165,7 +203,7 @@ TEST(ProbePlan, EqualsAnEnumerationPortByPort) {
   std::map<std::pair<ClassId, ClassId>, std::multiset<Sent>> planned;
   std::size_t forged = 0;
   for (const Probe& p : plan.probes) {
-    if (p.rule == kRuleSpoofed) {
+    if (p.rule == kRuleSpoofed || p.rule == kRuleBridged) {
       ++forged;
       continue;
     }
@@ -427,7 +465,7 @@ TEST(ProbePlan, AHostBetweenTwoSegmentsIsAskedToForward) {
   ASSERT_TRUE(site.ok());
   std::set<std::tuple<std::string, std::string, Family>> ways;
   for (const Probe& p : plan_probes(site, {}).probes) {
-    if (p.detour.host.empty() || p.rule == kRuleSpoofed)
+    if (p.detour.host.empty() || p.rule == kRuleSpoofed || p.rule == kRuleBridged)
       continue;
     EXPECT_EQ(p.detour.host, "two");
     EXPECT_NE(p.from.host, "two");
@@ -441,6 +479,30 @@ TEST(ProbePlan, AHostBetweenTwoSegmentsIsAskedToForward) {
             .second);
   }
   EXPECT_EQ(ways.size(), 4U);
+}
+
+// Each ordered pair of segments with agents, once: red and blue, and not the BMCs, who have none.
+TEST(ProbePlan, TwoSegmentsAreAskedWhetherTheyAreOneWire) {
+  const Site site =
+      site_of(std::string(kSmallPolicy), std::string(kSmallInventory) + std::string(kBetween));
+  ASSERT_TRUE(site.ok());
+  std::set<std::pair<std::string, std::string>> pairs;
+  for (const Probe& p : plan_probes(site, {}).probes) {
+    if (p.rule != kRuleBridged)
+      continue;
+    const auto place = [&](const ProbeEnd& end) {
+      return site.matrix.universe.classes[end.cls].place;
+    };
+    EXPECT_TRUE(pairs.emplace(place(p.from), place(p.to)).second);
+    EXPECT_EQ(p.transport, Transport::Udp);
+    EXPECT_EQ(p.expect, Expect::Deny);
+    EXPECT_EQ(p.detour.host, p.to.host);
+    EXPECT_EQ(p.detour.nic, p.to.nic);
+    EXPECT_NE(p.from.host, "two") << "it stands in both";
+    EXPECT_NE(p.to.host, "two") << "it stands in both";
+  }
+  EXPECT_EQ(pairs, (std::set<std::pair<std::string, std::string>>{{"red-fe", "blue-fe"},
+                                                                  {"blue-fe", "red-fe"}}));
 }
 
 TEST(ProbeBook, RoundTripsThroughJson) {

@@ -67,6 +67,12 @@ class Try {
     return evidence;
   }
   Evidence& dialer(Outcome outcome) { return saw(End::Dialer, case_.probe.from.host, outcome); }
+  // Until the deadline, with a sender that asked for the destination by ARP.
+  Evidence& silence() {
+    Evidence& evidence = dialer(Outcome::Timeout);
+    evidence.next_hop = NextHop{case_.probe.to.address, std::nullopt, false, true};
+    return evidence;
+  }
   Evidence& listener(Outcome outcome) { return saw(End::Listener, case_.probe.to.host, outcome); }
   Evidence& answered() {
     Evidence& evidence = dialer(Outcome::Answered);

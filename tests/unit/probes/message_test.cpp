@@ -46,13 +46,15 @@ Evidence evidence() {
 TEST(unit_probes_message, ToAgentRoundTrips) {
   const std::vector<ToAgent> messages = {
       Hello{"run-1", "r1g01", random_key(), true},
+      Hello{"run-1", "r1g01", random_key(), false, {"eth0", "ib\"0"}},
       Listen{{{Transport::Tcp, address("10.0.0.1"), 22},
               {Transport::Icmp, address("fd00::1"), 0},
               {Transport::Raw, address("fd00::1"), 47}}},
       Expect{3, {expected(), expected()}},
       Expect{3, {}},
+      Expect{3, {}, {0, 0x00112233, 0xffffffff}},
       Dial{3, Phase::After, 500, std::chrono::milliseconds(250), {{expected(), 4000}}},
-      Dial{3, Phase::Main, 0, {}, {{expected(), 48, Mac{2, 0, 0, 0, 0xab, 1}}}},
+      Dial{3, Phase::Main, 0, {}, {{expected(), 48, Frame{{2, 0, 0, 0, 0xab, 1}, "eth0", true}}}},
       Collect{7},
       Stop{},
   };

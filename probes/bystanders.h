@@ -1,0 +1,32 @@
+// Who may see a packet that is not for it. Switches flood what they do not know where to send, so
+// whoever stands on a sender's way to the first firewall may see a packet that is then denied. Seen
+// by anybody else it was copied, redirected or bridged past the firewall.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "compiler/probe_plan.h"
+#include "compiler/topology.h"
+
+namespace bulkhead::probes {
+
+class Bystanders {
+ public:
+  // `site` outlives it.
+  explicit Bystanders(const compiler::Site& site);
+
+  // Whether `host` must not have seen the denied `probe` by `interface`.
+  [[nodiscard]] bool leaks(const compiler::Probe& probe, const std::string& host,
+                           const std::string& interface) const;
+  // Segment, or "external:NAME", of a NIC; empty: the inventory has none such.
+  [[nodiscard]] std::string place_of(const std::string& host, const std::string& interface) const;
+
+ private:
+  [[nodiscard]] std::set<std::string> on_the_way(const compiler::Probe& probe) const;
+
+  const compiler::Site& site_;
+  compiler::Topology topology_;
+};
+
+}  // namespace bulkhead::probes
