@@ -33,6 +33,14 @@ class Conduct : public testing::Test {
     for (const Probe& probe : plan_.probes)
       by_id_[probe.id] = &probe;
     world_.fate = [this](const Expected& what) { return intended(what); };
+    std::uint8_t last = 0;
+    for (const auto& [name, host] : small_site().inventory.hosts) {
+      Facts& facts = world_.facts[name];
+      for (const compiler::Nic& nic : host.nics) {
+        facts.interfaces.push_back(nic.name);
+        facts.macs.push_back({2, 0, 0, 0, 0, ++last});
+      }
+    }
     options_.run = "test";
     options_.try_timeout = std::chrono::milliseconds(50);
     options_.patience = std::chrono::milliseconds(1500);
@@ -45,6 +53,8 @@ class Conduct : public testing::Test {
   // As the policy wants it.
   Fate intended(const Expected& what) {
     const Probe& probe = *by_id_.at(what.probe);
+    if (probe.rule == compiler::kRuleBridged)
+      return Fate::Lost;  // a frame that leaves its segment nowhere
     const bool explicit_deny = probe.expect == Expect::Deny && probe.rule != "default";
     if (explicit_deny)
       world_.rule = "pair";
@@ -56,7 +66,7 @@ class Conduct : public testing::Test {
   std::string find(Expect expect, compiler::Transport transport) {
     for (const Probe& probe : plan_.probes) {
       if (probe.expect == expect && probe.transport == transport && probe.from.host[0] == 'r' &&
-          probe.to.host[0] == 'b')
+          probe.to.host[0] == 'b' && probe.rule != compiler::kRuleBridged)
         return probe.id;
     }
     return {};
