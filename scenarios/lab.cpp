@@ -234,11 +234,13 @@ Status Lab::load_rules(const std::vector<std::pair<std::string, std::string>>& t
   return {};
 }
 
-Result<int> Lab::exec(const std::string& host, const std::vector<std::string>& command) {
+Result<int> Lab::exec(const std::string& host, const std::vector<std::string>& command,
+                      std::string* why_not) {
+  constexpr int kNoSuchProgram = 127, kNotExecutable = 126;  // POSIX: exit status of a shell
   const std::string path = netns_path(host);
   if (path.empty())
     return fail(ErrorKind::Usage, "the lab has no host `" + host + "`");
-  int status = 0;
+  int status = 0, not_started = 0;
   const Status ran = enforcement::run_in_netns(path, [&]() -> Status {
     std::vector<char*> arguments;
     for (const auto& word : command)
@@ -247,12 +249,18 @@ Result<int> Lab::exec(const std::string& host, const std::vector<std::string>& c
     pid_t pid = -1;
     const int failed =
         ::posix_spawnp(&pid, arguments[0], nullptr, nullptr, arguments.data(), environ);
-    if (failed != 0)
+    if (failed != 0) {
+      not_started = failed == ENOENT ? kNoSuchProgram : kNotExecutable;
       return fail_errno("start " + command.front(), failed);
+    }
     while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
     return {};
   });
+  if (not_started != 0 && why_not) {
+    *why_not = ran.error().message;
+    return not_started;
+  }
   if (!ran)
     return fail(ran.error());
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -47,8 +47,10 @@ class Lab {
   // Loads compiled rulesets (path "<enforcer>/nftables.nft") and the foreign ones into every
   // member.
   Status load_rules(const std::vector<std::pair<std::string, std::string>>& text_by_enforcer);
-  // Runs a program in a host's namespace with this process's stdio; returns its exit status.
-  Result<int> exec(const std::string& host, const std::vector<std::string>& command);
+  // Runs a program in a host's namespace with this process's stdio; returns its exit status. One
+  // that cannot be started is told in `why_not`, with the status that a shell has for it.
+  Result<int> exec(const std::string& host, const std::vector<std::string>& command,
+                   std::string* why_not = nullptr);
   Status down();
 
  private:

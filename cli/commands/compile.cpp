@@ -89,7 +89,12 @@ Result<int> run(const Settings& settings) {
   if (settings.quiet)
     return kExitOk;
 
-  std::string text;
+  std::string text = site->coverage.views.empty()
+                         ? "no enforcer of ours: no ruleset to prove\n"
+                         : fmt::format("proved: equal to the flow matrix for all packets ({})\n",
+                                       settings.verify ? "in memory and through the kernel"
+                                                       : "in memory; --verify: through the kernel");
+  text += fmt::format("{:<16}  {:>9}  {}\n", "sha256, begins", "bytes", "file");
   for (const compiler::Artifact& file : artifacts.files)
     text += fmt::format("{}  {:>9}  {}\n", sha256_hex(file.text).substr(0, 16), file.text.size(),
                         (std::filesystem::path(settings.output) / file.path).string());

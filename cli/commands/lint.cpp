@@ -41,6 +41,13 @@ void know_interfaces(const compiler::Site* site, const std::string& enforcer,
   }
 }
 
+// What was asked not to be told, counted: a code that is misspelt shows as none.
+void leave_out(const std::vector<std::string>& codes, LintReport::One& one) {
+  for (const std::string& code : codes)
+    one.ignored[code] = std::erase_if(
+        one.answer.findings, [&](const lint::Finding& finding) { return finding.code == code; });
+}
+
 Result<int> run(const Settings& settings) {
   std::optional<compiler::Site> around;
   if (!settings.site.empty()) {
@@ -80,6 +87,9 @@ Result<int> run(const Settings& settings) {
     progress.stage("lint");
     options.progress = [&](std::size_t done, std::size_t rules) { progress.update(done, rules); };
     one.answer = lint::lint(ruleset.ruleset, options);
+    // Of a file without rules a listing lacks nothing.
+    one.listing_alone = one.listing_alone && one.answer.rules > 0;
+    leave_out(settings.ignore, one);
     report.rulesets.push_back(std::move(one));
   }
   progress.clear();
@@ -107,7 +117,7 @@ Verb lint_verb() {
           "  bulkhead lint /etc/nftables.conf\n"
           "  bulkhead lint live:\n"
           "  bulkhead lint old.nft --site mysite --enforcer fw --format json\n",
-      .options = {"site", "enforcer", "ssh", "sudo", "as-of", "format", "output", "quiet",
+      .options = {"site", "enforcer", "ignore", "ssh", "sudo", "as-of", "format", "output", "quiet",
                   "verbose", "color"},
       .formats = {"text", "json", "junit"},
       .run = run,

@@ -124,7 +124,8 @@ Verb matrix_verb() {
       .details =
           "text: the square, a row for each class that opens a connection, a column for each that\n"
           "listens; -v adds what each cell allows. json: a line a cell, with the cause of each\n"
-          "denial. csv: the flows, a row each, for a spreadsheet; `import csv` reads it back.",
+          "denial. csv: the flows, a row each, for a spreadsheet; `import csv` reads it back.\n"
+          "A row does not say which file its flow is written in: json does.",
       .example =
           "  bulkhead matrix scenarios/gpu-pod\n"
           "  bulkhead matrix scenarios/gpu-pod --format csv --output flows.csv\n",

@@ -17,6 +17,7 @@ namespace bulkhead::cli {
 [[nodiscard]] Verb probe_verb();
 [[nodiscard]] Verb faults_verb();
 [[nodiscard]] Verb lab_up_verb();
+[[nodiscard]] Verb lab_list_verb();
 [[nodiscard]] Verb lab_down_verb();
 [[nodiscard]] Verb lab_exec_verb();
 [[nodiscard]] Verb import_csv_verb();

@@ -39,6 +39,9 @@ _bulkhead() {
       return
       ;;
     --expect) mapfile -t COMPREPLY < <(compgen -W 'pass block' -- "$current") && return ;;
+    # Names of a site are its own; a file's name would never be right.
+    --from | --to | --enforcer | --run | --in | --out | --proto | --sport | --tcp | --udp | --sctp | --ip | \
+      --icmp | --include | --exclude | --ignore | --seed | --timeout | --min-coverage | --as-of | --ssh) return ;;
     --color) mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$current") && return ;;
   esac
   if [[ $current == -* ]]; then

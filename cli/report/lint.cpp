@@ -78,8 +78,11 @@ std::string counted(std::size_t count, std::string_view word) {
 
 std::string one_text(const One& one, const View& view) {
   std::string out;
-  for (const Finding& finding : one.answer.findings)
-    out += finding_text(one, finding, view);
+  // Errors first; of one kind in order of the ruleset.
+  for (const Severity severity : {Severity::Error, Severity::Warning, Severity::Note})
+    for (const Finding& finding : one.answer.findings)
+      if (finding.severity == severity)
+        out += finding_text(one, finding, view);
   if (one.listing_alone)
     out +=
         "Read from a listing alone: nft 1.0.6 leaves some matches out of one (ip6 nexthdr, "
@@ -87,6 +90,8 @@ std::string one_text(const One& one, const View& view) {
   for (const std::string& what : one.answer.not_decided)
     out +=
         fmt::format("{}  {}\n", paint("NOT DECIDED", Style::Warning, view.color), printable(what));
+  for (const auto& [code, findings] : one.ignored)
+    out += fmt::format("ignored: {} [{}]\n", counted(findings, "finding"), printable(code));
   const Counts counts = count(one.answer.findings);
   return out + fmt::format("{}: {}, {}, {}, {}\n", paint(one.title, Style::Bold, view.color),
                            counted(one.answer.rules, "rule"), counted(counts[0], "error"),
@@ -147,6 +152,7 @@ std::string lint_json(const LintReport& report) {
     rulesets.push_back({{"rules", printable(one.title)},
                         {"count", one.answer.rules},
                         {"listing_alone", one.listing_alone},
+                        {"ignored", one.ignored},
                         {"not_decided", one.answer.not_decided},
                         {"findings", std::move(findings)}});
   }

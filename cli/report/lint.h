@@ -1,6 +1,7 @@
 // What `bulkhead lint` finds, as text, as JSON (schema bulkhead.lint/1) and as JUnit.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct LintReport {
     const compiler::proof::Ruleset* ruleset = nullptr;
     compiler::lint::Answer answer;
     bool listing_alone = false;
+    std::map<std::string, std::size_t> ignored;  // --ignore: how many of each code
   };
   std::vector<One> rulesets;
 };

@@ -38,13 +38,14 @@ struct Settings {
   std::vector<std::string> ssh;
   bool sudo = false;
 
-  bool verify = false;   // compile: what the kernel lists, too
-  std::string ruleset;   // prove: a file
-  std::string enforcer;  // whose place it takes
-  bool live = false;     // what the hosts have loaded
-  std::string probes;    // prove: a plan of its counterexamples, to write
-  std::string plan;      // probe, audit: the plan to send
-  std::string site;      // diff, query, lint: names what rulesets say
+  bool verify = false;              // compile: what the kernel lists, too
+  std::string ruleset;              // prove: a file
+  std::string enforcer;             // whose place it takes
+  bool live = false;                // what the hosts have loaded
+  std::string probes;               // prove: a plan of its counterexamples, to write
+  std::string plan;                 // probe, audit: the plan to send
+  std::vector<std::string> ignore;  // lint: codes
+  std::string site;                 // diff, query, lint: names what rulesets say
   bool fail_on_opened = true, fail_on_closed = true;  // diff
 
   std::string from, to;  // explain, query

@@ -54,7 +54,9 @@ constexpr unsigned kFirstIndex = 0x40000000;
 Status make_interface(const std::string& name, std::vector<UniqueFd>& taps) {
   UniqueFd tap(::open("/dev/net/tun", O_RDWR | O_CLOEXEC));
   if (!tap)
-    return fail_errno("open /dev/net/tun to make interface " + name, errno);
+    return fail(ErrorKind::Environment,
+                "open /dev/net/tun to make interface " + name + ": " + std::strerror(errno) +
+                    ": run this as root, or let this user open /dev/net/tun");
   const unsigned index = kFirstIndex + static_cast<unsigned>(taps.size());
   if (::ioctl(tap.get(), TUNSETIFINDEX, &index) != 0)
     return fail_errno("number interface " + name, errno);

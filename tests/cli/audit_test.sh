@@ -53,6 +53,15 @@ trap '"$bulkhead" lab down "$sites/two-tenants" --run "$run" -q 2>/dev/null || t
 expect 0 probe "$sites/two-tenants" --on lab --run "$run" --include red
 expect 0 lab exec "$sites/two-tenants" red1 --run "$run" -- ip -o address
 said '10.1.0.11/24'
+expect 127 lab exec "$sites/two-tenants" red1 --run "$run" -- nosuchprogram
+told 'nosuchprogram'
+expect 126 lab exec "$sites/two-tenants" red1 --run "$run" -- /etc/passwd
+expect 0 lab list
+said "two-tenants  --run $run"
+expect 2 lab down "$sites/two-tenants"
+told "there is --run"
+expect 3 lab down "$sites/two-tenants" --run nosuchrun
+told "$run"
 expect 7 lab exec "$sites/two-tenants" red1 --run "$run" -- sh -c 'exit 7'
 expect 0 lab exec "$sites/two-tenants" fw --run "$run" -- nft flush table inet bulkhead
 expect 0 lab exec "$sites/two-tenants" fw --run "$run" -- nft delete table inet bulkhead

@@ -4,6 +4,8 @@
 
 expect 0 compile "$sites/two-tenants" --output a --as-of 2026-12-01
 said 'a/fw/nftables.nft'
+said 'proved: equal to the flow matrix for all packets (in memory'
+said 'bytes  file'
 said 'a/probes.json'
 said 'a/manifest.json'
 expect 0 compile "$sites/two-tenants" --output b/ --as-of 2026-12-01 -q

@@ -34,6 +34,10 @@ completes() { # WORD... WANTED
 # shellcheck source=/dev/null
 . "$source_tree/cli/dist/bulkhead.bash"
 completes au audit
+touch ./somefile
+COMP_WORDS=("$bulkhead" explain site --from some) COMP_CWORD=4 COMPREPLY=()
+_bulkhead
+[ "${#COMPREPLY[@]}" = 0 ] || fail "a file where a class is wanted: ${COMPREPLY[*]}"
 completes lab u up
 completes audit --ti --timeout
 completes lab up --ru --run

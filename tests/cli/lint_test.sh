@@ -31,6 +31,12 @@ silent
 said 'a.nft:13: inet filter forward, rule 4: error: it never matches: rule 3 "ssh" before it takes all its packets, and it decides otherwise [shadowed]'
 said 'a.nft:14: inet filter forward, rule 5: warning: no packet meets all its conditions: they exclude each other [never-matches]'
 said '[no-effect]'
+grep -n ' error: ' out | tail -1 | cut -d: -f1 >last_error
+grep -n ' warning: ' out | head -1 | cut -d: -f1 >first_warning
+[ "$(cat last_error)" -lt "$(cat first_warning)" ] || fail "errors do not come first"
+expect 1 lint a.nft --ignore no-effect,nosuchcode
+! grep -q '\[no-effect\]$' out || fail "--ignore"
+said 'ignored: 0 findings [nosuchcode]'
 said 'a.nft:15: inet filter forward, rule 6'
 said 'set nobody is empty'
 said 'set inet filter idle: note: no rule asks it [unused-set]'

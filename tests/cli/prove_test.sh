@@ -3,6 +3,14 @@
 . "$(dirname "$0")/lib.sh"
 need_netns
 
+# Without root: what is missing is said.
+nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
+if nobody unshare -U true 2>/dev/null && nobody test -x "$bulkhead" 2>/dev/null &&
+  nobody test -r "$sites/two-tenants/policy.toml" && ! nobody test -w /dev/net/tun; then
+  nobody "$bulkhead" prove "$sites/two-tenants" >out 2>err && fail "prove as nobody made interfaces of nothing"
+  grep -q 'run this as root, or let this user open /dev/net/tun' err || fail "no hint for nobody"
+fi
+
 expect 0 prove "$sites/two-tenants" --as-of 2026-12-01
 said 'EQUAL  forward'
 said 'EQUAL  input'
