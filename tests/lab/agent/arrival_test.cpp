@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "probes/identity.h"
+#include "probes/transports/transport.h"
 #include "tests/lab/agent/fixture.h"
 
 namespace bulkhead::test {
@@ -110,8 +111,8 @@ TEST_F(lab_agent_arrival, BareProtocolsAndLoneAcksArriveWithTheirToken) {
   }
 }
 
-// A denied packet that is for another host, by what all agents know of it: of a SYN four bytes. Here
-// it is for nobody that this agent knows of.
+// A denied packet that is for another host, by what all agents know of it: of a SYN four bytes.
+// Here it is for nobody that this agent knows of.
 TEST_F(lab_agent_arrival, ACopyForAnotherHostIsSeenOnce) {
   auto tries = tcp_and_udp_to(7001);
   std::vector<std::uint32_t> heads;

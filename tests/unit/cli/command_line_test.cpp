@@ -22,7 +22,7 @@ TEST(CommandLine, EachMistakeIsToldWithAHint) {
       {{}, "see `bulkhead --help`"},
       {{"chek", "s"}, "did you mean `check`?"},
       {{"frobnicate"}, "see `bulkhead --help`"},
-      {{"lab"}, "`lab up`, `lab down`, `lab exec`"},
+      {{"lab"}, "`lab up`, `lab list`, `lab down`, `lab exec`"},
       {{"import", "xls", "f"}, "`import csv`"},
       {{"check"}, "`check` takes: SITE"},
       {{"check", "a", "b"}, "`check` takes: SITE"},
