@@ -34,9 +34,6 @@ said '[no-effect]'
 grep -n ' error: ' out | tail -1 | cut -d: -f1 >last_error
 grep -n ' warning: ' out | head -1 | cut -d: -f1 >first_warning
 [ "$(cat last_error)" -lt "$(cat first_warning)" ] || fail "errors do not come first"
-expect 1 lint a.nft --ignore no-effect,nosuchcode
-! grep -q 'warning: .*no-effect' out || fail "--ignore"
-said 'ignored: 0 findings [nosuchcode]'
 said 'a.nft:15: inet filter forward, rule 6'
 said 'set nobody is empty'
 said 'set inet filter idle: note: no rule asks it [unused-set]'
@@ -46,6 +43,9 @@ said '[source-port-opens]'
 said 'the input hook: warning: no filter chain is there'
 said 'exit 1: findings'
 if grep -q 'unknown-interface' out; then fail 'nobody said which interfaces there are'; fi
+expect 1 lint a.nft --ignore no-effect,nosuchcode
+! grep -q 'warning: .*no-effect' out || fail "--ignore"
+said 'ignored: 0 findings [nosuchcode]'
 expect 1 lint a.nft --site "$sites/two-tenants" --enforcer fw --as-of 2026-12-01 -q
 said 'there is no interface eth9 among the legs of fw'
 expect 1 lint a.nft --format json

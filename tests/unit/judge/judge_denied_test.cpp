@@ -312,7 +312,7 @@ TEST(JudgeDenied, NoEvidenceIsNoResult) {
   Try t(c);
   expect_verdict(c, Finding::Inconclusive, "no result");
   ProbeCase never = denied();
-  expect_verdict(never, Finding::Inconclusive, "no result");
+  expect_verdict(never, Finding::Inconclusive, "never tried");
 }
 
 TEST(JudgeDenied, BadControlsMakeADropInconclusive) {
