@@ -281,7 +281,10 @@ std::optional<Transport> transport_of(const Packet& packet) {
   const auto found = find_header(bytes, std::nullopt);
   if (!found)
     return std::nullopt;
-  return Transport{found->header, found->offset, found->fragment_offset != 0};
+  // ipv6_find_hdr() gives no offset where it meets a later fragment (kernel 6.18.44), and nf_tables
+  // then counts from the network header.
+  const bool later = found->fragment_offset != 0;
+  return Transport{found->header, later ? 0 : found->offset, later};
 }
 
 bool is_read_in_fragments(const Place& place) {

@@ -62,7 +62,7 @@ struct Transport {
 [[nodiscard]] std::optional<Transport> transport_of(const Packet& packet);
 
 // Whether nf_tables reads that place of a transport header in a later fragment too, where there is
-// none: it then takes the fragment's data for it (of IPv6 the fragment header). nft_payload.c
+// none: it then takes the fragment's data for it (of IPv6 the fixed header). nft_payload.c
 // refuses to, but aligned loads of 1, 2 and 4 bytes - ports, flags, ICMP types - go by a shorter
 // way that does not ask (seen on kernel 6.18.44; conntrack puts fragments together before, and
 // hides it).

@@ -15,7 +15,9 @@
 #include <map>
 #include <set>
 
+#include "compiler/probe_bridges.h"
 #include "compiler/probe_forgeries.h"
+#include "compiler/probe_shot.h"
 #include "enforcement/backends/netns_thread.h"
 #include "policy/support/handle.h"
 
@@ -212,8 +214,11 @@ std::vector<bool> packets_that_arrive(const scenarios::Lab& lab, const compiler:
   for (std::size_t i = 0; i < plan.probes.size(); ++i) {
     // A socket cannot send from an address that its host does not hold, and a bare protocol's
     // packet may be taken for the reply to one that passed earlier in this lab: those count as
-    // lost.
-    if (plan.probes[i].rule == compiler::kRuleSpoofed || plan.probes[i].transport == Transport::Raw)
+    // lost. So do frames to another segment's NIC, and ICMP queries other than an echo.
+    const compiler::Probe& probe = plan.probes[i];
+    if (probe.rule == compiler::kRuleSpoofed || probe.rule == compiler::kRuleBridged ||
+        probe.transport == Transport::Raw ||
+        (probe.transport == Transport::Icmp && probe.port != compiler::kEcho))
       continue;
     targets.insert(plan.probes[i].to.host);
     by_source[plan.probes[i].from.host].push_back(i);
