@@ -50,13 +50,21 @@ std::set<Changes> translations(const Ending& ending) {
   return out;
 }
 
+// A chain's policy, which has no rule to look into.
+bool is_policy(const RuleRef& ref) {
+  return ref.chain == kNone || ref.rule == kNone;
+}
+
 // What is outside the model in the rules that decide, as listed.
 std::vector<std::string> unmodelled(const Ruleset& ruleset, const Ending& ending) {
   std::vector<std::string> out;
-  for (const RuleRef& ref : ending.unknown)
+  for (const RuleRef& ref : ending.unknown) {
+    if (is_policy(ref))
+      continue;
     for (const Statement& statement : ruleset.chains[ref.chain].rules[ref.rule].statements)
       if (const auto* beyond = std::get_if<Unmodelled>(&statement))
         out.push_back(beyond->json);
+  }
   return out;
 }
 
@@ -92,8 +100,11 @@ class Differ {
   // The same words outside the model decide between the same ends. What an effect outside the model
   // leads to (End::Unknown) is not known to be the same.
   bool are_alike(const Ending& a, const Ending& b) const {
-    return !a.unknown.empty() && ends(a) == ends(b) && !ends(a).contains(End::Unknown) &&
-           unmodelled(before_, a) == unmodelled(after_, b);
+    const auto by_policy = [](const Ending& ending) {
+      return std::any_of(ending.unknown.begin(), ending.unknown.end(), is_policy);
+    };
+    return !a.unknown.empty() && !by_policy(a) && !by_policy(b) && ends(a) == ends(b) &&
+           !ends(a).contains(End::Unknown) && unmodelled(before_, a) == unmodelled(after_, b);
   }
 
   Terminal classify(Terminal x, Terminal y) const {
