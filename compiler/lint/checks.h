@@ -44,6 +44,7 @@ void dormant(Context& context, Findings& out);
 void unmodelled(Context& context, Findings& out);
 void flowtables(Context& context, Findings& out);
 void next_headers(Context& context, Findings& out);
+void joined_comparisons(Context& context, Findings& out);
 // sets.cpp
 void sets(Context& context, Findings& out);
 // order.cpp

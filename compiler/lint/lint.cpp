@@ -23,6 +23,7 @@ constexpr Check kChecks[] = {
     {"what is outside the model", unmodelled},
     {"what flow tables skip", flowtables},
     {"what next headers hide", next_headers},
+    {"which comparisons nft has joined", joined_comparisons},
     {"which sets overlap", sets},
     {"whether the order of equal priorities matters", equal_priorities},
     {"what passes without a rule", hooks},

@@ -156,4 +156,16 @@ void next_headers(Context& context, Findings& out) {
   });
 }
 
+void joined_comparisons(Context& context, Findings& out) {
+  each_rule(context, [&](const RuleRef& ref, const Rule& rule) {
+    if (rule.joined)
+      add_rule(
+          context, out, "joined-comparison", Severity::Error, ref,
+          "nft 1.0.6 made one comparison of neighbouring `!=`: the rule takes packets of which "
+          "one field differs, not only those of which each does",
+          "let go what is excluded by rules before it: `tcp sport 5 return`, then `tcp dport 80 "
+          "return`");
+  });
+}
+
 }  // namespace bulkhead::compiler::lint

@@ -54,6 +54,17 @@ constexpr std::array<std::string_view, 33> kKnown{
     "rt",    "socket",  "osf",       "numgen",    "hash",         "tproxy", "synproxy",
     "xfrm",  "dup",     "fwd",       "connlimit", "tcpopt"};
 
+Place place_of(const Operand& operand) {
+  const SelectorInfo& known = info(operand.selector);
+  return operand.selector == Selector::Raw ? operand.place
+                                           : Place{known.base, known.offset, known.bits};
+}
+
+bool is_within(const Place& field, const Place& place) {
+  return field.base == place.base && field.offset >= place.offset &&
+         field.offset + field.bits <= place.offset + place.bits;
+}
+
 // The fields that the types say a rule reads.
 class Fields {
  public:
@@ -69,6 +80,16 @@ class Fields {
   [[nodiscard]] bool implies(Selector selector) const {
     return std::find(implied_.begin(), implied_.end(), selector) != implied_.end();
   }
+  // How often, at most, the listing looks at a place, or into it.
+  [[nodiscard]] std::ptrdiff_t looks(const Place& place) const {
+    return std::count_if(places_.begin(), places_.end(), [&](const Place& read) {
+      return read.base == place.base && read.offset < place.offset + place.bits &&
+             place.offset < read.offset + read.bits;
+    });
+  }
+  [[nodiscard]] std::ptrdiff_t looks(Selector selector) const {
+    return std::count(selectors_.begin(), selectors_.end(), selector);
+  }
   // Whether every bit of the place is in some field that is read. One load may serve several.
   [[nodiscard]] bool covers(const Place& place) const {
     for (unsigned byte = place.offset; byte < place.offset + place.bits; byte += 8)
@@ -82,19 +103,14 @@ class Fields {
   // Fields that one load compares, each of which is to be unequal by itself.
   [[nodiscard]] std::size_t unequal_within(const Place& place) const {
     return static_cast<std::size_t>(
-        std::count_if(unequal_.begin(), unequal_.end(), [&](const Place& field) {
-          return field.base == place.base && field.offset >= place.offset &&
-                 field.offset + field.bits <= place.offset + place.bits;
-        }));
+        std::count_if(unequal_.begin(), unequal_.end(),
+                      [&](const Place& field) { return is_within(field, place); }));
   }
 
  private:
   void add(const Operand& operand) {
     selectors_.push_back(operand.selector);
-    const SelectorInfo& known = info(operand.selector);
-    places_.push_back(operand.selector == Selector::Raw
-                          ? operand.place
-                          : Place{known.base, known.offset, known.bits});
+    places_.push_back(place_of(operand));
   }
   void add(const Operands& key) {
     for (const Operand& operand : key)
@@ -162,54 +178,128 @@ std::uint64_t number_of(std::string_view text) {
   return number;
 }
 
-// What the kernel loads and the types do not say, or the other way; empty where they agree.
-std::string difference(const Fields& fields, TableFamily family,
-                       std::span<const std::string_view> loads) {
-  bool loads_family = false, loads_protocol = false;
-  for (const std::string_view load : loads) {
-    const auto parts = split(load, ':');
-    if (parts.size() < 2)
-      continue;
+// How the kernel's rule differs from its listing.
+struct Mismatch {
+  std::string narrower;  // it looks at more, which is not listed
+  std::string wider;     // it does not look at what the listing implies
+  // Fields, each to be unequal, of which the kernel makes one comparison.
+  std::vector<Place> joined;
+};
+
+class Comparison {
+ public:
+  Comparison(const Fields& fields, TableFamily family) : fields_(fields), family_(family) {}
+
+  Mismatch with(std::span<const std::string_view> loads) {
+    for (const std::string_view load : loads)
+      if (const auto parts = split(load, ':'); parts.size() >= 2)
+        compare(parts);
+    if (fields_.implies(Selector::MetaNfproto) && !loads_family_)
+      out_.wider = "no family, which nft's listing implies";
+    const bool says_protocol =
+        fields_.has(Selector::Ip4Protocol) || fields_.has(Selector::Ip6NextHeader);
+    if (fields_.implies(Selector::MetaL4proto) && !loads_protocol_ && !says_protocol)
+      out_.wider = "no protocol, which nft's listing implies";
+    return std::move(out_);
+  }
+
+ private:
+  void compare(const std::vector<std::string_view>& parts) {
     if (parts[0] == "other") {
       if (std::find(kKnown.begin(), kKnown.end(), parts[1]) == kKnown.end())
-        return "an expression that nft 1.0.6 does not list: " + std::string(parts[1]);
-      continue;
-    }
-    if (parts[0] == "payload" && parts.size() == 4) {
+        out_.narrower = "an expression that nft 1.0.6 does not list: " + std::string(parts[1]);
+    } else if (parts[0] == "payload" && parts.size() == 4) {
       const std::uint64_t base = number_of(parts[1]);
-      Place place{base == NFT_PAYLOAD_LL_HEADER        ? Base::Link
-                  : base == NFT_PAYLOAD_NETWORK_HEADER ? Base::Network
-                                                       : Base::Transport,
-                  static_cast<std::uint16_t>(8 * number_of(parts[2])),
-                  static_cast<std::uint16_t>(8 * number_of(parts[3]))};
-      // In a table of IPv4 only, `ip protocol` is the transport's protocol and listed as implied.
-      const bool is_protocol4 = family == TableFamily::Ip && place.base == Base::Network &&
-                                place.offset == 72 && place.bits == 8;
-      loads_protocol |= is_protocol4;
-      if (!is_protocol4 && !fields.covers(place))
-        return "bytes of the packet that nft does not list";
-      // `tcp sport != 5 tcp dport != 80`: nft 1.0.6 joins neighbouring fields into one comparison,
-      // which holds where either differs, and lists the two.
-      if (fields.unequal_within(place) > 1)
-        return "two fields that are to be unequal as one, so that one of them is enough";
+      compare(Place{base == NFT_PAYLOAD_LL_HEADER        ? Base::Link
+                    : base == NFT_PAYLOAD_NETWORK_HEADER ? Base::Network
+                                                         : Base::Transport,
+                    static_cast<std::uint16_t>(8 * number_of(parts[2])),
+                    static_cast<std::uint16_t>(8 * number_of(parts[3]))});
+    } else {
+      const auto number = static_cast<std::uint32_t>(number_of(parts[1]));
+      if (const KernelKey* key =
+              parts[0] == "meta" ? find_key(kMeta, number) : find_key(kConntrack, number))
+        compare(key->selector);
+    }
+  }
+
+  void compare(const Place& place) {
+    // In a table of IPv4 only, `ip protocol` is the transport's protocol and listed as implied.
+    const bool is_protocol4 = family_ == TableFamily::Ip && place.base == Base::Network &&
+                              place.offset == 72 && place.bits == 8;
+    loads_protocol_ |= is_protocol4;
+    // nft 1.0.6 leaves the first out of `ether type vlan ether type vmap { ... }`.
+    if (!is_protocol4 && (!fields_.covers(place) || ++loads_[place] > fields_.looks(place)))
+      out_.narrower = "bytes of the packet that nft does not list";
+    if (fields_.unequal_within(place) > 1)
+      out_.joined.push_back(place);
+  }
+
+  void compare(Selector selector) {
+    loads_family_ |= selector == Selector::MetaNfproto;
+    loads_protocol_ |= selector == Selector::MetaL4proto;
+    if (++loads_of_[selector] > fields_.looks(selector))
+      out_.narrower = std::string(info(selector).name) + ", which nft does not list";
+  }
+
+  const Fields& fields_;
+  TableFamily family_;
+  bool loads_family_ = false, loads_protocol_ = false;
+  std::map<Place, std::ptrdiff_t> loads_;
+  std::map<Selector, std::ptrdiff_t> loads_of_;
+  Mismatch out_;
+};
+
+bool is_unequal(const Statement& statement) {
+  const auto* match = std::get_if<Match>(&statement);
+  return match != nullptr && match->negated && match->set == kNone && match->key.size() == 1;
+}
+
+// `tcp sport != 5 tcp dport != 80` as the kernel has it: not (5 and 80).
+void join(Ruleset& ruleset, Index table, Rule& rule, const Place& place) {
+  Match one;
+  one.negated = true;
+  one.set = static_cast<Index>(ruleset.sets.size());
+  Set pair;
+  pair.table = table;
+  std::optional<std::size_t> first;
+  for (std::size_t i = 0; i < rule.statements.size();) {
+    if (!is_unequal(rule.statements[i])) {
+      ++i;
       continue;
     }
-    const auto key = static_cast<std::uint32_t>(number_of(parts[1]));
-    const KernelKey* known = parts[0] == "meta" ? find_key(kMeta, key) : find_key(kConntrack, key);
-    if (known == nullptr)
+    const Match& match = std::get<Match>(rule.statements[i]);
+    if (!is_within(place_of(match.key[0]), place)) {
+      ++i;
       continue;
-    loads_family |= known->selector == Selector::MetaNfproto;
-    loads_protocol |= known->selector == Selector::MetaL4proto;
-    if (!fields.has(known->selector))
-      return std::string(info(known->selector).name) + ", which nft does not list";
+    }
+    one.key.push_back(match.key[0]);
+    pair.keys.push_back(match.ranges.at(0));  // a range is not joined: one value each
+    first = first.value_or(i);
+    rule.statements.erase(rule.statements.begin() + static_cast<std::ptrdiff_t>(i));
   }
-  if (fields.implies(Selector::MetaNfproto) && !loads_family)
-    return "no family, which nft's listing implies";
-  const bool says_protocol =
-      fields.has(Selector::Ip4Protocol) || fields.has(Selector::Ip6NextHeader);
-  if (fields.implies(Selector::MetaL4proto) && !loads_protocol && !says_protocol)
-    return "no protocol, which nft's listing implies";
-  return {};
+  pair.width = one.key.size();
+  pair.elements.resize(1);
+  ruleset.sets.push_back(std::move(pair));
+  rule.statements.insert(rule.statements.begin() + static_cast<std::ptrdiff_t>(*first),
+                         std::move(one));
+  rule.joined = true;
+}
+
+// The fields are read whatever the packet is, so none of the listed conditions holds as listed, and
+// what a map leads to is not known either.
+void forget_conditions(Rule& rule) {
+  std::erase_if(rule.statements, [](const Statement& statement) {
+    return std::holds_alternative<Match>(statement);
+  });
+  const auto reads = [](const Statement& statement) {
+    return std::holds_alternative<VerdictMap>(statement) ||
+           std::holds_alternative<Assign>(statement) || std::holds_alternative<Nat>(statement);
+  };
+  if (std::any_of(rule.statements.begin(), rule.statements.end(), reads))
+    rule.statements.insert(
+        rule.statements.begin(),
+        Unmodelled{Unmodelled::Kind::Effect, {}, "fields are read of any packet"});
 }
 
 }  // namespace
@@ -233,15 +323,21 @@ std::size_t mark_unfaithful(Ruleset& ruleset, std::string_view loads) {
     const auto [chain, index] = found->second;
     Rule& rule = ruleset.chains[chain].rules[index];
     const Fields fields(rule);
-    if (fields.unmodelled())
+    const Table& table = ruleset.table_of(ruleset.chains[chain]);
+    const Mismatch mismatch = Comparison(fields, table.family).with(std::span(words).subspan(4));
+    for (const Place& place : mismatch.joined)
+      join(ruleset, ruleset.chains[chain].table, rule, place);
+    // What is outside the model may look at anything.
+    const bool is_narrower = !fields.unmodelled() && !mismatch.narrower.empty();
+    if (mismatch.wider.empty() && !is_narrower)
       continue;
-    std::string reason = difference(fields, ruleset.table_of(ruleset.chains[chain]).family,
-                                    std::span(words).subspan(4));
-    if (reason.empty())
-      continue;
-    rule.statements.insert(
-        rule.statements.begin(),
-        Unmodelled{Unmodelled::Kind::Condition, {}, "the kernel's rule looks at " + reason});
+    if (!mismatch.wider.empty())
+      forget_conditions(rule);
+    rule.statements.insert(rule.statements.begin(),
+                           Unmodelled{Unmodelled::Kind::Condition,
+                                      {},
+                                      "the kernel's rule looks at " +
+                                          (is_narrower ? mismatch.narrower : mismatch.wider)});
     ++marked;
   }
   return marked;

@@ -12,9 +12,10 @@
 
 namespace bulkhead::compiler::proof {
 
-// `loads` has a line a rule (enforcement/backends/nft_rule_loads.h). A rule that differs gets an
-// Unmodelled condition in front, with the reason: it may match or not. Returns how many did. Rules
-// without a line are left alone.
+// `loads` has a line a rule (enforcement/backends/nft_rule_loads.h). Comparisons that are one in the
+// kernel become one here (Rule::joined). A rule that differs otherwise gets an Unmodelled condition
+// in front, with the reason: it may match or not; where the kernel asks less than is listed, the
+// listed conditions go. Returns how many did. Rules without a line are left alone.
 std::size_t mark_unfaithful(Ruleset& ruleset, std::string_view loads);
 
 }  // namespace bulkhead::compiler::proof

@@ -194,6 +194,9 @@ struct Rule {
   std::vector<Statement> statements;
   // Interface indices in it of which no interface is left ("7" of `iif 7`): they equal none.
   std::vector<std::string> dead_interfaces;
+  // Several "!=" of it are one comparison in the kernel, for which one of them is enough
+  // (rule_loads.h).
+  bool joined = false;
 };
 
 // ---- Chains and tables

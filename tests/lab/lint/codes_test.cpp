@@ -99,6 +99,8 @@ std::vector<Row> rows() {
        listed(R"({"flow": {"op": "add", "flowtable": "@fast"}}, {"accept": null})"),
        listed(R"({"accept": null})")},
       {"next-header", hook("ip6 nexthdr tcp accept"), hook("meta l4proto tcp accept")},
+      {"joined-comparison", hook("tcp sport != 5 tcp dport != 80 accept"),
+       hook("tcp sport != { 5, 6 } tcp dport != 80 accept")},
       {"host-bits", hook("ip saddr 10.1.2.3/8 accept"), hook("ip saddr 10.0.0.0/8 accept")},
       {"outside-model", hook("rt classid 7 accept"), hook("meta mark 7 accept")},
   };

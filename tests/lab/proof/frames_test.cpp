@@ -46,6 +46,12 @@ Packet packet_of(const Frame& frame) {
   return packet;
 }
 
+std::string told(const Frame& frame) {
+  std::ostringstream text;
+  text << frame;
+  return text.str();
+}
+
 std::string told(const Ruleset& ruleset, const Answer& answer) {
   std::ostringstream text;
   text << "model: " << to_string(answer.outcome);
@@ -86,8 +92,8 @@ void hold(BridgeKernel& kernel, const std::vector<FrameRule>& rules, unsigned dr
     if (answer.outcome == Outcome::Unknown || answer.outcome == Outcome::Either)
       ++tally.unknown;
     else if (passes != (answer.outcome == Outcome::Accept))
-      RC_FAIL(text + "\nkernel: " + (passes ? "passes" : "nothing came out") + "\n" +
-              told(*ruleset, answer));
+      RC_FAIL(text + told(frame) + "\nkernel: " + (passes ? "passes" : "nothing came out") + "\n" +
+              *loads + told(*ruleset, answer));
   }
 }
 
