@@ -76,6 +76,7 @@ Result<int> run(const Settings& settings) {
     one.listing_alone = ruleset.listing_alone;
     lint::Options options;
     know_interfaces(site, enforcer, source->name, options);
+    options.has_policy = site != nullptr;
     // A listing has no lines that anybody wrote.
     if (source->name.kind == SourceKind::File && !ruleset.listing_alone) {
       auto text = scenarios::read_file(source->name.where);

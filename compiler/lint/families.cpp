@@ -67,6 +67,8 @@ void hook(Context& context, Passage passage, Findings& out) {
     tell(Severity::Error, "rules stop IPv4 packets, and no rule ever stops an IPv6 packet");
   else if (shut6 != nothing && shut4 == nothing)
     tell(Severity::Error, "rules stop IPv6 packets, and no rule ever stops an IPv4 packet");
+  else if (context.options.has_policy)
+    return;
   else if (open4 != nothing && open6 == nothing)
     tell(Severity::Warning, "rules let IPv4 connections pass, and none of IPv6");
   else if (open6 != nothing && open4 == nothing)

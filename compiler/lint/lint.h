@@ -36,6 +36,8 @@ struct Options {
   std::optional<std::set<std::string>> interfaces;
   std::string text;   // the file in nft's language that it was loaded from; empty: none
   std::string whose;  // "legs of fw", "interfaces of this machine"
+  // A policy says what is meant for each family, and a proof compares: one that has less is no sign.
+  bool has_policy = false;
   proof::Budget budget;
   std::function<void(std::size_t done, std::size_t rules)> progress;
 };

@@ -76,6 +76,11 @@ void invalid(Context& context, Passage passage, Findings& out) {
         "drop `ct state invalid` first");
     return;
   }
+  const bool translates = std::any_of(
+      context.ruleset.chains.begin(), context.ruleset.chains.end(),
+      [](const Chain& chain) { return chain.base && chain.base->type == ChainType::Nat; });
+  if (!translates)
+    return;
   bool asks_state = false, asks_invalid = false;
   for (const Chain& chain : context.ruleset.chains)
     for (const Rule& rule : chain.rules)
@@ -83,8 +88,8 @@ void invalid(Context& context, Passage passage, Findings& out) {
         std::visit(AsksState{context.ruleset, asks_state, asks_invalid}, statement);
   if (asks_state && !asks_invalid)
     add(out, "invalid-unhandled", Severity::Note, place,
-        "no rule asks `ct state invalid`: such packets pass where a new connection does, and a "
-        "translation does not reach them",
+        "no rule asks `ct state invalid`: such packets pass where a new connection does, and no "
+        "translation reaches them: they keep the address from before",
         "drop `ct state invalid` first");
 }
 

@@ -45,6 +45,9 @@ std::vector<Row> rows() {
   const std::string reply = "ct state established ct direction reply accept\n  ";
   const std::string kNeighbours = "icmpv6 type { 133-136 } ip6 hoplimit 255 accept\n  ";
   const std::string input = "input priority 0; policy drop";
+  const std::string nat =
+      "table ip n {\n chain p {\n  type nat hook postrouting priority srcnat;\n  oifname w "
+      "masquerade\n }\n}\n";
   const std::string open = "forward priority 0; policy accept";
   return {
       {"shadowed", hook("tcp dport 22 accept\n  ip saddr 10.0.0.1 tcp dport 22 drop"),
@@ -69,8 +72,8 @@ std::vector<Row> rows() {
       {"no-answers", hook("tcp dport 22 accept"), hook(reply + "tcp dport 22 accept")},
       {"invalid-passes", hook("ct state new drop\n  accept", open),
        hook("ct state { new, invalid } drop\n  accept", open)},
-      {"invalid-unhandled", hook("ct state established accept\n  tcp dport 22 accept"),
-       hook("ct state invalid drop\n  ct state established accept\n  tcp dport 22 accept")},
+      {"invalid-unhandled", hook("ct state established accept\n  tcp dport 22 accept") + nat,
+       hook("ct state established accept\n  tcp dport 22 accept")},
       {"source-port-opens", hook("tcp sport 80 accept"),
        hook("tcp sport 80 ct state established accept")},
       {"equal-priority",
