@@ -104,6 +104,7 @@ class BookMaker {
       leave_out(from, to, "",
                 "the members of " + classes()[from].place +
                     " have the same addresses: no probe could tell them apart");
+      book_.unprobed.back().not_asked = is_filtered();
       return;
     }
     if (from == to && (classes()[from].kind == ClassKind::Enforcer || who_.host_count(from) == 1)) {
@@ -118,10 +119,14 @@ class BookMaker {
     if (families.empty()) {
       const bool partition = classes()[from].kind == ClassKind::Partition ||
                              classes()[to].kind == ClassKind::Partition;
+      // A wire between the two would carry link-local IPv6, and none of our packets shows it.
+      const bool wires = has_wire(site_, from) && has_wire(site_, to);
       leave_out(from, to, "",
                 partition ? "InfiniBand keys: no IP transport reaches a partition"
+                : wires   ? "the two have no address family in common: no packet of a probe would "
+                            "show a wire between them"
                           : "the two have no address family in common",
-                !partition);
+                !partition && !wires);
       return;
     }
     const std::size_t before = book_.pairs.size();
@@ -138,7 +143,8 @@ class BookMaker {
     CellTraffic traffic =
         traffic_.of(site_.matrix.find(from, to), site_.matrix.find(to, from), family);
     for (const std::string& piece : traffic.untested)
-      note(piece, "bulkhead sends TCP, UDP, ICMP queries, RoCE headers and plain IP protocols only");
+      note(piece,
+           "bulkhead sends TCP, UDP, ICMP queries, RoCE headers and plain IP protocols only");
     if (coverage.cause != Cause::Rule)
       traffic.beside_ports = nullptr;
     if (!denies_count) {

@@ -14,7 +14,14 @@ using policy::ClassId;
 using policy::ClassKind;
 using policy::Segment;
 
-constexpr std::size_t kMost = 1500;  // about a round
+constexpr std::size_t kMost = 1500;
+// What joins two segments may pass one protocol or family and not another.
+constexpr Transport kInFrames[] = {Transport::Udp, Transport::Tcp};
+
+// What is behind hosts has no wire of its own, InfiniBand has other frames.
+bool is_wire(const Segment& segment) {
+  return !segment.behind && !segment.ib_partition;
+}
 
 class Bridges {
  public:
@@ -37,10 +44,6 @@ class Bridges {
   }
 
  private:
-  // What is behind hosts has no wire of its own, InfiniBand has other frames.
-  static bool is_wire(const Segment& segment) { return !segment.behind && !segment.ib_partition; }
-
-  // A frame is a frame: one family will do.
   void add(const std::string& from, const std::string& to) {
     for (const Family family : kFamilies) {
       const auto sender = end_in(from, to, family);
@@ -50,17 +53,18 @@ class Bridges {
       const CellCoverage& coverage = site_.coverage.at(end_of(*sender).cls, end_of(*receiver).cls);
       if (coverage.cause == Cause::None || coverage.cause == Cause::Partition)
         continue;
-      shots_.push_back({.from = *sender,
-                        .to = *receiver,
-                        .shot = {.transport = Transport::Udp,
-                                 .port = port_,
-                                 .size = kSmallPayload,
-                                 .expect = Expect::Deny,
-                                 .rule = std::string(kRuleBridged)},
-                        .cause = Cause::Route,
-                        .enforcer = coverage.path.empty() ? "" : coverage.path.front(),
-                        .detour = {end_of(*receiver).host, end_of(*receiver).nic}});
-      return;
+      for (const Transport transport : kInFrames)
+        shots_.push_back(
+            {.from = *sender,
+             .to = *receiver,
+             .shot = {.transport = transport,
+                      .port = port_,
+                      .size = transport == Transport::Udp ? kSmallPayload : std::uint16_t{0},
+                      .expect = Expect::Deny,
+                      .rule = std::string(kRuleBridged)},
+             .cause = Cause::Route,
+             .enforcer = coverage.path.empty() ? "" : coverage.path.front(),
+             .detour = {end_of(*receiver).host, end_of(*receiver).nic}});
     }
   }
 
@@ -99,6 +103,13 @@ class Bridges {
 std::vector<DetourShot> bridges(const Site& site, const Representatives& who, std::uint16_t port,
                                 std::uint64_t seed) {
   return Bridges(site, who, port, seed).run();
+}
+
+bool has_wire(const Site& site, ClassId cls) {
+  const policy::Class& its = site.matrix.universe.classes[cls];
+  const auto segment = site.policy.segments.find(its.place);
+  return its.kind == ClassKind::Endpoint && segment != site.policy.segments.end() &&
+         is_wire(segment->second);
 }
 
 }  // namespace bulkhead::compiler

@@ -33,6 +33,16 @@ std::string digest(const SourceMap& sources, policy::Date as_of) {
   return "sha256:" + sha256_hex(lines);
 }
 
+policy::InventoryNames names_of(const Inventory& inventory) {
+  policy::InventoryNames names;
+  for (const auto& [name, enforcer] : inventory.enforcers)
+    names.enforcers.push_back(name);
+  for (const auto& [name, host] : inventory.hosts)
+    if (!host.nics.empty())
+      names.segment_of_host.emplace(name, host.nics.front().segment.text);
+  return names;
+}
+
 Site load(const policy::FileReader& read, const std::string& display_prefix, policy::Date as_of) {
   Site site;
   Diagnostics& diagnostics = site.diagnostics;
@@ -49,10 +59,7 @@ Site load(const policy::FileReader& read, const std::string& display_prefix, pol
     diagnostics.sort();
     return site;
   }
-  std::vector<std::string> enforcers;
-  for (const auto& [name, enforcer] : site.inventory.enforcers)
-    enforcers.push_back(name);
-  policy::validate_names(site.policy, enforcers, diagnostics);
+  policy::validate_names(site.policy, names_of(site.inventory), diagnostics);
   validate_inventory(site.inventory, site.policy, diagnostics);
   policy::Universe universe = make_universe(site.policy, site.inventory);
   if (universe.classes.size() > kMostClasses) {

@@ -45,13 +45,14 @@ enum class Inside { Open, Isolated };
 struct Segment {
   std::string name;
   Name tenant;
-  std::optional<std::uint16_t> vlan;  // 1..4094
-  std::optional<Name> vrf;            // none: the main table ("default")
-  std::optional<Name> ib_partition;   // an IPoIB segment: instead of a VLAN
-  std::vector<Prefix> prefixes;       // both families, as written
-  std::optional<Name> gateway;        // an enforcer of the inventory; none: no router on it
-  std::optional<Name> behind;         // LABEL, SEGMENT.LABEL or host: reached through these hosts
-  std::optional<Inside> inside;       // must be said; validate reports a missing one
+  std::optional<std::uint16_t> vlan;   // 1..4094
+  std::optional<Name> vrf;             // none: the main table ("default")
+  std::optional<Name> ib_partition;    // an IPoIB segment: instead of a VLAN
+  std::vector<Prefix> prefixes;        // both families, as written
+  std::vector<SourcePos> prefixes_at;  // of each
+  std::optional<Name> gateway;         // an enforcer of the inventory; none: no router on it
+  std::optional<Name> behind;          // LABEL, SEGMENT.LABEL or host: reached through these hosts
+  std::optional<Inside> inside;        // must be said; validate reports a missing one
   std::optional<Name> isolated_by;
   SourcePos at;
 };

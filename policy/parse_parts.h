@@ -28,7 +28,9 @@ void parse_offers(TomlTable& root, const ParsedFile& into);
 void parse_nevers(TomlTable& root, const ParsedFile& into);
 
 // Keys `v4` and `v6` as prefixes of that family.
-[[nodiscard]] std::vector<Prefix> parse_prefixes(TomlTable& table, const ParsedFile& into);
+// `places`, if wanted: where each of them stands.
+[[nodiscard]] std::vector<Prefix> parse_prefixes(TomlTable& table, const ParsedFile& into,
+                                                 std::vector<SourcePos>* places = nullptr);
 
 // SEGMENT, SEGMENT.LABEL, tenant:NAME ... as written; plain names stay Unresolved. Reports a bad
 // one and returns nullopt.

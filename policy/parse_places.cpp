@@ -78,7 +78,8 @@ std::optional<Prefix> parse_prefix(const Name& text, Family family, Diagnostics&
                       fmt::format("{} has host bits set; it would cover all of {}",
                                   in_backticks(text.text), corrected.str()),
                       fmt::format("write `{}`, or `{}` for one address", corrected.str(),
-                                  text.text.substr(0, text.text.find('/'))));
+                                  text.text.substr(0, text.text.find('/')) +
+                                      (family == Family::V4 ? "/32" : "/128")));
     return corrected;  // good enough to go on: what lies in it is no second mistake
   }
   if (!prefix) {
@@ -132,12 +133,17 @@ bool check_name(const Name& name, std::string_view kind, Diagnostics& diagnostic
   return true;
 }
 
-std::vector<Prefix> parse_prefixes(TomlTable& table, const ParsedFile& into) {
+std::vector<Prefix> parse_prefixes(TomlTable& table, const ParsedFile& into,
+                                   std::vector<SourcePos>* places) {
   std::vector<Prefix> out;
   for (const Family family : kFamilies) {
     for (const Name& text : table.names(to_string(family))) {
-      if (const auto prefix = parse_prefix(text, family, into.diagnostics))
-        out.push_back(*prefix);
+      const auto prefix = parse_prefix(text, family, into.diagnostics);
+      if (!prefix)
+        continue;
+      out.push_back(*prefix);
+      if (places != nullptr)
+        places->push_back(text.at);
     }
   }
   return out;
@@ -198,13 +204,13 @@ void parse_segments(TomlTable& root, const ParsedFile& into) {
       segment.vlan = static_cast<std::uint16_t>(*vlan);
     segment.vrf = table.name("vrf");
     segment.ib_partition = table.name("ib_partition");
-    segment.prefixes = parse_prefixes(table, into);
+    segment.prefixes = parse_prefixes(table, into, &segment.prefixes_at);
     require_addresses(table, into.diagnostics);
     segment.gateway = table.name("gateway");
     segment.behind = table.name("behind");
+    const auto inside = table.name("inside");
     if (table.has("inside")) {
-      const auto open =
-          one_of(table.name("inside"), "inside", "open", "isolated", into.diagnostics);
+      const auto open = one_of(inside, "inside", "open", "isolated", into.diagnostics);
       // A wrong word has been reported; the missing-inside error must not follow.
       segment.inside = open.value_or(true) ? Inside::Open : Inside::Isolated;
     }

@@ -36,16 +36,15 @@ std::vector<LiveFlow> live_flows(const Policy& policy, Selections& selections, D
 
 }  // namespace
 
-void validate_names(Policy& policy, const std::vector<std::string>& enforcers,
-                    Diagnostics& diagnostics) {
+void validate_names(Policy& policy, const InventoryNames& inventory, Diagnostics& diagnostics) {
   check_tenants(policy, diagnostics);
-  check_segments(policy, enforcers, diagnostics);
+  check_segments(policy, inventory.enforcers, diagnostics);
   check_vrfs(policy, diagnostics);
   check_overlaps(policy, diagnostics);
   check_collisions(policy, diagnostics);
   check_groups(policy, diagnostics);
   check_ids(policy, diagnostics);
-  resolve_selectors(policy, enforcers, diagnostics);
+  resolve_selectors(policy, inventory, diagnostics);
   check_service_names(policy, diagnostics);
   check_authority(policy, diagnostics);
 }
@@ -62,6 +61,7 @@ void validate_flows(const Policy& policy, const Universe& universe, Date as_of,
   check_hidden(check);
   check_carriers(check);
   check_ib_direction(check);
+  check_unused(check);
 }
 
 SourcePos named_at(const std::vector<Selector>& side, ClassId cls, const Flow& flow,

@@ -3,17 +3,26 @@
 // names, never.
 #pragma once
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "policy/class.h"
 #include "policy/model.h"
 #include "policy/support/diagnostic.h"
 
 namespace bulkhead::policy {
 
+// What the inventory calls things.
+struct InventoryNames {
+  std::vector<std::string> enforcers;  // gateways, isolated_by and `enforcer:` refer to them
+  // A policy names no hosts; where somebody does, the hint says in which segment the host sits.
+  std::map<std::string, std::string> segment_of_host{};
+};
+
 // Before classes exist: names, prefixes, VRFs, services, selectors. Resolves Selector::What in
-// place. `enforcers` are the inventory's names (gateways, isolated_by and enforcer: selectors refer
-// to them).
-void validate_names(Policy& policy, const std::vector<std::string>& enforcers,
-                    Diagnostics& diagnostics);
+// place.
+void validate_names(Policy& policy, const InventoryNames& inventory, Diagnostics& diagnostics);
 
 // With classes: empty selections (warning), unknown labels, consent, `never` against allows, allows
 // hidden by denies (warning), one-way ib flows, services that cannot run between two classes.

@@ -19,6 +19,7 @@ struct OpenOffer {
   std::vector<bool> from, to;  // by ClassId
   std::vector<Traffic> traffic;
   bool is_unread = false;  // a service of it is unknown
+  bool is_used = false;
 };
 
 std::vector<bool> members(const std::vector<ClassId>& ids, std::size_t classes) {
@@ -71,6 +72,13 @@ class ConsentCheck {
       report(live, *first, pairs);
   }
 
+  void note_unused() const {
+    for (const OpenOffer& open : offers_)
+      if (!open.is_used)
+        check_.diagnostics.note("unused-offer", open.offer->at,
+                                "this offer is not used: no flow of a tenant's file needs it");
+  }
+
  private:
   struct Missing {
     ClassId from = 0, to = 0;
@@ -93,7 +101,7 @@ class ConsentCheck {
   }
 
   [[nodiscard]] bool is_agreed(const LiveFlow& live, ClassId from, ClassId to,
-                               std::vector<Traffic> traffic) const {
+                               std::vector<Traffic> traffic) {
     const std::string& author = live.flow->authority;
     const bool own_from = check_.universe.classes[from].tenant == author;
     const bool own_to = check_.universe.classes[to].tenant == author;
@@ -103,13 +111,15 @@ class ConsentCheck {
     const std::string& other = check_.universe.classes[own_from ? to : from].tenant;
     drop_uncarried(traffic, static_cast<Carriers>(carriers(check_.universe.classes[from]) &
                                                   carriers(check_.universe.classes[to])));
-    for (const OpenOffer& open : offers_) {
+    for (OpenOffer& open : offers_) {
       const std::string& offerer = open.offer->authority;
       if ((!offerer.empty() && offerer != other) || !open.from[from] || !open.to[to])
         continue;
       if (open.is_unread)
-        return true;
-      traffic = without(traffic, open.traffic);
+        return open.is_used = true;
+      std::vector<Traffic> left = without(traffic, open.traffic);
+      open.is_used |= left != traffic;
+      traffic = std::move(left);
     }
     return traffic.empty();
   }
@@ -147,6 +157,8 @@ void check_consent(const FlowCheck& check) {
     if (!live.flow->authority.empty() && live.flow->action == Action::Allow)
       consent.check(live);
   }
+  if (!check.diagnostics.has_errors())
+    consent.note_unused();
 }
 
 }  // namespace bulkhead::policy

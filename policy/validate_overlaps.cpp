@@ -29,9 +29,10 @@ struct Holding {
 std::vector<Holding> holdings(const Policy& policy) {
   std::vector<Holding> out;
   for (const auto& [name, segment] : policy.segments) {
-    for (const Prefix& prefix : segment.prefixes)
-      out.push_back({prefix, segment.vrf ? std::string_view(segment.vrf->text) : "", "segment",
-                     name, segment.at});
+    for (std::size_t i = 0; i < segment.prefixes.size(); ++i)
+      out.push_back({segment.prefixes[i], segment.vrf ? std::string_view(segment.vrf->text) : "",
+                     "segment", name,
+                     i < segment.prefixes_at.size() ? segment.prefixes_at[i] : segment.at});
   }
   for (const auto& [name, external] : policy.externals) {
     for (const Prefix& prefix : external.prefixes)

@@ -10,6 +10,7 @@
 #include "policy/model.h"
 #include "policy/selections.h"
 #include "policy/support/diagnostic.h"
+#include "policy/validate.h"
 
 namespace bulkhead::policy {
 
@@ -25,8 +26,7 @@ void check_collisions(const Policy& policy, Diagnostics& diagnostics);
 void check_groups(const Policy& policy, Diagnostics& diagnostics);
 void check_ids(const Policy& policy, Diagnostics& diagnostics);
 // Sets Selector::what of plain names; unknown names of any kind.
-void resolve_selectors(Policy& policy, const std::vector<std::string>& enforcers,
-                       Diagnostics& diagnostics);
+void resolve_selectors(Policy& policy, const InventoryNames& inventory, Diagnostics& diagnostics);
 void check_service_names(const Policy& policy, Diagnostics& diagnostics);
 // A tenant's file speaks about its own: one side of every flow and offer is wholly the tenant's.
 void check_authority(const Policy& policy, Diagnostics& diagnostics);
@@ -57,6 +57,9 @@ void check_hidden(const FlowCheck& check);
 // Services that cannot run between two classes, and flows of one family.
 void check_carriers(const FlowCheck& check);
 void check_ib_direction(const FlowCheck& check);
+// Tenants and services that nothing names, flows that repeat another; check_consent tells of
+// offers.
+void check_unused(const FlowCheck& check);
 
 // --- shared
 

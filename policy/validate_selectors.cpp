@@ -14,13 +14,13 @@ using What = Selector::What;
 
 class Resolver {
  public:
-  Resolver(const Policy& policy, const std::vector<std::string>& enforcers,
-           Diagnostics& diagnostics)
+  Resolver(const Policy& policy, const InventoryNames& inventory, Diagnostics& diagnostics)
       : tenants_(names_of(policy.tenants)),
         externals_(names_of(policy.externals)),
         segments_(names_of(policy.segments)),
         partitions_(names_of(policy.partitions)),
-        enforcers_(enforcers.begin(), enforcers.end()),
+        enforcers_(inventory.enforcers.begin(), inventory.enforcers.end()),
+        segment_of_host_(inventory.segment_of_host),
         diagnostics_(diagnostics) {
     std::sort(enforcers_.begin(), enforcers_.end());
   }
@@ -81,12 +81,18 @@ class Resolver {
       if (holds(*names, name))
         return fmt::format("`{0}:{1}` is the {0} of that name", kind, name);
     }
+    if (const auto host = segment_of_host_.find(name); host != segment_of_host_.end())
+      return fmt::format(
+          "a flow names segments, not hosts: that host sits in `{0}`; give it a label in the "
+          "inventory and write `{0}.LABEL` if it is meant alone",
+          host->second);
     Names places = segments_;
     places.insert(places.end(), partitions_.begin(), partitions_.end());
     return did_you_mean(name, places);
   }
 
   Names tenants_, externals_, segments_, partitions_, enforcers_;
+  const std::map<std::string, std::string>& segment_of_host_;
   Diagnostics& diagnostics_;
 };
 
@@ -180,9 +186,8 @@ void check_rule(const Rule& rule, const Policy& policy, Diagnostics& diagnostics
 
 }  // namespace
 
-void resolve_selectors(Policy& policy, const std::vector<std::string>& enforcers,
-                       Diagnostics& diagnostics) {
-  Resolver resolver(policy, enforcers, diagnostics);
+void resolve_selectors(Policy& policy, const InventoryNames& inventory, Diagnostics& diagnostics) {
+  Resolver resolver(policy, inventory, diagnostics);
   for (Flow& flow : policy.flows) {
     resolver.resolve(flow.from);
     resolver.resolve(flow.to);

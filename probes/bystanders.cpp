@@ -8,6 +8,8 @@ namespace {
 using compiler::Place;
 using policy::ClassKind;
 
+constexpr std::string_view kUndeclared = "no segment that the inventory knows";
+
 }  // namespace
 
 Bystanders::Bystanders(const compiler::Site& site)
@@ -15,8 +17,15 @@ Bystanders::Bystanders(const compiler::Site& site)
 
 bool Bystanders::leaks(const compiler::Probe& probe, const std::string& host,
                        const std::string& interface) const {
+  const std::set<std::string> may_see = on_the_way(probe);
   const std::string seen_in = place_of(host, interface);
-  return !seen_in.empty() && !on_the_way(probe).contains(seen_in);
+  if (!seen_in.empty() && seen_in != kUndeclared)
+    return !may_see.contains(seen_in);
+  // Perhaps what a declared NIC is made of: it stands in one of the host's segments, whichever.
+  const auto found = site_.inventory.hosts.find(host);
+  return found != site_.inventory.hosts.end() &&
+         std::none_of(found->second.nics.begin(), found->second.nics.end(),
+                      [&](const compiler::Nic& nic) { return may_see.contains(nic.segment.text); });
 }
 
 std::string Bystanders::place_of(const std::string& host, const std::string& interface) const {
@@ -25,7 +34,7 @@ std::string Bystanders::place_of(const std::string& host, const std::string& int
     return site_.matrix.universe.find(host) != nullptr ? host : "";  // the lab's outside worlds
   const auto nic = std::find_if(found->second.nics.begin(), found->second.nics.end(),
                                 [&](const compiler::Nic& n) { return n.name == interface; });
-  return nic == found->second.nics.end() ? "" : nic->segment.text;
+  return nic == found->second.nics.end() ? std::string(kUndeclared) : nic->segment.text;
 }
 
 // The sender's own segment, that of the hosts that it is behind, and each that a packet of it

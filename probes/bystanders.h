@@ -16,10 +16,12 @@ class Bystanders {
   // `site` outlives it.
   explicit Bystanders(const compiler::Site& site);
 
-  // Whether `host` must not have seen the denied `probe` by `interface`.
+  // Whether `host` must not have seen the denied `probe` by `interface`. An interface that nobody
+  // declared leaks where no NIC of the host may have seen it.
   [[nodiscard]] bool leaks(const compiler::Probe& probe, const std::string& host,
                            const std::string& interface) const;
-  // Segment, or "external:NAME", of a NIC; empty: the inventory has none such.
+  // Segment, or "external:NAME", of a NIC; words of one that the inventory does not have; empty: of
+  // a host that it does not have.
   [[nodiscard]] std::string place_of(const std::string& host, const std::string& interface) const;
 
  private:

@@ -74,7 +74,7 @@ struct Frame {
 struct DialTry {
   Expected what;
   std::uint16_t size = 0;        // payload bytes after the token, UDP and ICMP echo only
-  std::optional<Frame> frame{};  // UDP only
+  std::optional<Frame> frame{};  // sent whole in it, whatever the transport
 };
 enum class Phase : std::uint8_t { Before, Main, After };
 [[nodiscard]] std::string_view to_string(Phase phase);

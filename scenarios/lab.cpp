@@ -83,10 +83,16 @@ Status Lab::State::read_enforcers(const compiler::Site& site) {
   return {};
 }
 
-Status check_environment() {
+Status check_root() {
   if (::geteuid() != 0)
     return fail(ErrorKind::Environment,
                 "a lab needs root for network namespaces and nftables: run the same with sudo");
+  return {};
+}
+
+Status check_environment() {
+  if (Status root = check_root(); !root)
+    return root;
   if (::access("/proc/self/ns/net", F_OK) != 0)
     return fail(ErrorKind::Environment,
                 "this kernel has no network namespaces: use one built with CONFIG_NET_NS");
@@ -176,6 +182,8 @@ Result<std::unique_ptr<Lab>> Lab::up(const compiler::Site& site, const LabOption
 }
 
 Result<std::unique_ptr<Lab>> Lab::find(const compiler::Site& site, const std::string& run) {
+  if (Status root = check_root(); !root)
+    return fail(root.error());
   auto record = read_record(lab_name(site.policy.name, run));
   if (!record)
     return fail(record.error());

@@ -4,6 +4,7 @@
 
 #include "cli/report/formats.h"
 #include "cli/report/xml.h"
+#include "cli/support/exit_code.h"
 
 namespace bulkhead::cli {
 namespace {
@@ -64,6 +65,11 @@ std::string to_junit(const Report& report, const View&) {
   std::uint32_t skipped = report.count(Finding::NotCovered);
   for (const CellReport& cell : report.cells)
     skipped += cell.counts ? 0 : 1;
+  const std::uint32_t errors = report.count(Finding::Inconclusive) + report.count(Finding::Silent) -
+                               report.accepted +
+                               static_cast<std::uint32_t>(count(report, State::NotDecided));
+  // Cells that were not covered are skipped, and too many of them are no success.
+  const bool is_too_little = errors == 0 && report.exit_code == kExitInconclusive;
   const auto failed_hosts = static_cast<std::uint32_t>(report.beside.size());
   std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
   xml += fmt::format(
@@ -71,12 +77,10 @@ std::string to_junit(const Report& report, const View&) {
       "skipped=\"{}\" time=\"{:.3f}\">\n",
       to_string(report.made), xml_escape(report.site),
       report.asked.is_whole() ? "" : xml_escape(" (" + report.asked.words() + ")"),
-      report.cells.size() + report.beside.size() + report.proofs.size(),
+      report.cells.size() + report.beside.size() + report.proofs.size() + (is_too_little ? 1 : 0),
       report.count(Finding::Leak) + report.count(Finding::Outage) + failed_hosts +
           count(report, State::Different),
-      report.count(Finding::Inconclusive) + report.count(Finding::Silent) - report.accepted +
-          count(report, State::NotDecided),
-      skipped,
+      errors + (is_too_little ? 1 : 0), skipped,
       static_cast<double>((report.lab_up + report.probing + report.lab_down).count()) / 1000);
   for (const CellReport& cell : report.cells) {
     const std::string inner = outcome(cell);
@@ -94,6 +98,12 @@ std::string to_junit(const Report& report, const View&) {
         probes::to_string(other.finding), xml_escape(other.reason));
   for (const scenarios::MemberProof& proven : report.proofs)
     xml += proof_case(report, proven);
+  if (is_too_little)
+    xml += fmt::format(
+        "  <testcase classname=\"{}.{}\" name=\"coverage\"><error type=\"NotCovered\" "
+        "message=\"{:.1f} %: {}\"/></testcase>\n",
+        xml_escape(report.site), to_string(report.made), report.coverage_percent,
+        xml_escape(report.conclusion));
   return xml + "</testsuite>\n";
 }
 

@@ -173,7 +173,7 @@ std::string outcome_xml(const DiffReport& report, const Part& part,
 void finish(DiffReport& report) {
   report.opened = report.removed.size();
   report.closed = report.added.size();
-  report.open_questions = 0;
+  report.redirected = report.open_questions = 0;
   bool fails =
       (report.fail_on_opened && report.opened > 0) || (report.fail_on_closed && report.closed > 0);
   for (const Part& part : report.parts) {
@@ -181,13 +181,19 @@ void finish(DiffReport& report) {
     for (const proof::PassageDiff& passage : part.diff.passages)
       for (const proof::RulesetChange& change : passage.changes) {
         const Look look = look_of(change.kind);
-        report.opened += look.opens ? 1 : 0;
-        report.closed += look.closes ? 1 : 0;
+        const bool redirects = change.kind == ChangeKind::Redirects;
+        report.opened += look.opens && !redirects ? 1 : 0;
+        report.closed += look.closes && !redirects ? 1 : 0;
+        report.redirected += redirects ? 1 : 0;
         report.open_questions += change.kind == ChangeKind::Unknown ? 1 : 0;
         fails |= (look.opens && report.fail_on_opened) || (look.closes && report.fail_on_closed);
       }
   }
-  const std::string counted = fmt::format("{} opened, {} closed", report.opened, report.closed);
+  std::string counted = fmt::format("{} opened, {} closed", report.opened, report.closed);
+  if (report.redirected > 0)
+    counted += fmt::format(", {} redirected", report.redirected);
+  if (report.open_questions > 0)
+    counted += fmt::format(", {} not known", report.open_questions);
   if (fails) {
     report.exit_code = kExitFindings;
     report.conclusion = counted;
@@ -196,7 +202,7 @@ void finish(DiffReport& report) {
     report.conclusion = fmt::format("not decided ({})", counted);
   } else {
     report.exit_code = kExitOk;
-    report.conclusion = report.opened + report.closed == 0
+    report.conclusion = report.opened + report.closed + report.redirected == 0
                             ? "the same packets pass"
                             : counted + "; none of a kind that --fail-on asks for";
   }
@@ -242,6 +248,7 @@ std::string diff_json(const DiffReport& report) {
                                     {"enforcers_removed", report.removed},
                                     {"opened", report.opened},
                                     {"closed", report.closed},
+                                    {"redirected", report.redirected},
                                     {"enforcers", std::move(parts)}};
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

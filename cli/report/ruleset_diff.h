@@ -22,7 +22,7 @@ struct DiffReport {
   std::vector<Part> parts;
   bool fail_on_opened = true, fail_on_closed = true;
   // Made by finish().
-  std::size_t opened = 0, closed = 0, open_questions = 0;
+  std::size_t opened = 0, closed = 0, redirected = 0, open_questions = 0;
   int exit_code = 0;
   std::string conclusion;
 };

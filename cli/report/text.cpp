@@ -261,6 +261,13 @@ std::string foot(const Report& report, const View& view) {
                   plural(report.tries, "try", "tries"), plural(report.retries, "retry", "retries"));
   for (const scenarios::MemberProof& proven : report.proofs)
     text += fmt::format("  proof     {}: {}\n", printable(proven.member), printable(proven.reason));
+  if (report.count(Finding::Leak) > 0 && !report.proofs.empty() &&
+      std::all_of(report.proofs.begin(), report.proofs.end(), [](const scenarios::MemberProof& p) {
+        return p.state == scenarios::MemberProof::State::Equal;
+      }))
+    text +=
+        "            and leaks all the same: what arrived met no such rule, or met it as another\n"
+        "            packet (a path around, a copy, a translation to an allowed destination)\n";
   const auto total = report.lab_up + report.probing + report.lab_down;
   text += fmt::format("  time      {:.1f} s", seconds(total));
   if (report.lab_up.count() > 0)  // else nothing was built: live, or a lab that stood before

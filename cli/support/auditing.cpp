@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <optional>
 #include <random>
+#include <set>
+#include <utility>
 
 #include "cli/report/formats.h"
 #include "cli/support/answer.h"
@@ -47,6 +49,20 @@ Status check_tags(const compiler::Site& site, const Settings& settings) {
   return {};
 }
 
+// What a plan does not name nobody asked for: it is not missing.
+void leave_the_rest_out(const compiler::Site& site, compiler::ProbePlan& plan) {
+  std::set<std::pair<policy::ClassId, policy::ClassId>> named;
+  for (const compiler::Probe& probe : plan.probes)
+    named.emplace(probe.from.cls, probe.to.cls);
+  for (const compiler::Unprobed& unprobed : plan.unprobed)
+    named.emplace(unprobed.from, unprobed.to);
+  const auto n = static_cast<policy::ClassId>(site.matrix.universe.classes.size());
+  for (policy::ClassId from = 0; from < n; ++from)
+    for (policy::ClassId to = 0; to < n; ++to)
+      if (!named.contains({from, to}))
+        plan.unprobed.push_back({from, to, "", "not in the plan", false, true});
+}
+
 // Of --plan: these probes alone. Nothing without it.
 Result<std::optional<compiler::ProbePlan>> plan_of(const compiler::Site& site,
                                                    const Settings& settings) {
@@ -61,7 +77,9 @@ Result<std::optional<compiler::ProbePlan>> plan_of(const compiler::Site& site,
   const auto book = compiler::book_from_json(*text, site);
   if (!book)
     return fail(ErrorKind::Usage, settings.plan + ": " + book.error().message);
-  return std::optional(compiler::probes_of(*book));
+  auto plan = compiler::probes_of(*book);
+  leave_the_rest_out(site, plan);
+  return std::optional(std::move(plan));
 }
 
 }  // namespace

@@ -275,7 +275,7 @@ constexpr Option kOptions[] = {
     {"dhcp", 0, "", "", ask_kind<Kind::Dhcp>},
     {"roce", 0, "", "RoCEv2 (UDP 4791)", ask_kind<Kind::Roce>},
     {"ib", 0, "", "verbs over InfiniBand", ask_kind<Kind::Ib>},
-    {"run", 0, "NAME", "name of this run, or of the lab meant; default: made up", set_run},
+    {"run", 0, "NAME", "name of this run (default: made up), or of the lab meant", set_run},
     {"seed", 0, "N", "chooses hosts, ports and order of probes; default: 1", set_seed},
     {"timeout", 0, "TIME", "give up after this time (90, 90s, 5m): exit 4", set_timeout},
     {"include", 0, "TAG", "only these: class, segment, tenant, transport, family, rule",

@@ -163,6 +163,27 @@ Status read_hook(const std::string& text, Question& out) {
   return wrong("--hook", text, "say forward, input or output");
 }
 
+bool is_enforcer(std::string_view text, const compiler::Site& site,
+                 const compiler::EnforcerView& view) {
+  if (const auto named = site.matrix.universe.id_of(text))
+    return *named == view.self;
+  const auto range = range_of(text);
+  return range &&
+         site.matrix.universe.classes[view.self].addresses.contains(AddressSet::from({*range}));
+}
+
+// What is sent to the enforcer itself, or by it, never comes to the forward hook.
+std::string hook_of(const Settings& settings, const compiler::Site* site,
+                    const compiler::EnforcerView* view) {
+  if (site != nullptr && view != nullptr) {
+    if (is_enforcer(settings.to, *site, *view))
+      return "input";
+    if (is_enforcer(settings.from, *site, *view))
+      return "output";
+  }
+  return {};
+}
+
 bool is_address_or_host(const compiler::Site& site, std::string_view text) {
   return range_of(text) || site.inventory.hosts.contains(std::string(text));
 }
@@ -235,7 +256,8 @@ const compiler::EnforcerView* find_view(const compiler::Site* site, std::string_
 Result<Question> question_of(const Settings& settings, const compiler::Site* site,
                              const compiler::EnforcerView* view) {
   Question out;
-  if (Status read = read_hook(settings.hook, out); !read)
+  const std::string hook = settings.hook.empty() ? hook_of(settings, site, view) : settings.hook;
+  if (Status read = read_hook(hook, out); !read)
     return fail(read.error());
   if (Status read = read_state(settings.state, out); !read)
     return fail(read.error());

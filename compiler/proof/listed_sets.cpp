@@ -216,6 +216,8 @@ SetTypes types_of(const TypedKey& key) {
   for (const TypedOperand& part : key) {
     types.key.push_back(part.type);
     types.bits.push_back(bits(part.operand));
+    types.is_misread |= key.size() > 1 && (part.operand.selector == Selector::MetaLength ||
+                                           part.operand.selector == Selector::CtZone);
   }
   return types;
 }
@@ -226,6 +228,8 @@ void read_elements(const Json& elements, const SetTypes& types, Index table, Nam
   set.is_map = types.is_map;
   if (!elements.is_array())
     set.unmodelled = "a list of elements was expected";
+  else if (types.is_misread)
+    set.unmodelled = "nft 1.0.6 lists other numbers than it loaded";
   else
     Elements(types, table, names, set).read(elements);
 }

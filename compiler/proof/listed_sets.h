@@ -51,6 +51,9 @@ struct SetTypes {
   std::vector<unsigned> bits;  // of the key's parts; 0: unsaid
   bool is_map = false;
   std::vector<ValueType> data;  // of a map: {Verdict}, values, or empty for objects
+  // nft 1.0.6 lists another number than was loaded (`meta length . tcp dport { 40-1500 . 22 }` as
+  // `{ 0 . 0 }`): plain integers of the kernel's byte order, in a concatenation without a name.
+  bool is_misread = false;
 };
 [[nodiscard]] SetTypes types_of(const TypedKey& key);
 

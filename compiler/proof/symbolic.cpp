@@ -113,7 +113,8 @@ Diagram Symbolic::follow(const Verdict& verdict, Diagram rest) {
   const RuleRef here = at_;
   if (alone_)
     return space_.constant(endings_.number(
-        {{{verdict.kind == VerdictKind::Jump ? End::Jump : End::Goto, {}, {}, verdict.chain}}, {}}));
+        {{{verdict.kind == VerdictKind::Jump ? End::Jump : End::Goto, {}, {}, verdict.chain}},
+         {}}));
   const Diagram there = chain(verdict.chain);
   at_ = here;
   // Back from a jump the next rule follows; after a goto nothing is left of this chain.

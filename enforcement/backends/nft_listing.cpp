@@ -4,6 +4,7 @@
 #include <nftables/libnftables.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +44,8 @@ void write_all(int fd, std::string_view text) {
 
 [[noreturn]] void be_child(int answer, int complaint,
                            const std::function<Result<NftListing>()>& work) {
+  // libnftables may read for ever (`include "/dev/zero"`): not longer than who waits for it.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::dup2(complaint, STDERR_FILENO);
   const auto listing = work();
   std::string text;
@@ -69,11 +72,10 @@ Status read_both(const Child& child, std::string& answer, std::string& complaint
   std::array<std::string*, 2> texts{&answer, &complaint};
   std::array<char, 65536> buffer;
   while (ends[0].fd >= 0 || ends[1].fd >= 0) {
-    if (::poll(ends.data(), ends.size(), -1) < 0) {
-      if (errno == EINTR)
-        continue;
-      return fail_errno("wait for the listing", errno);
-    }
+    // A signal that somebody catches is meant to end the work: libnftables may never come back.
+    if (::poll(ends.data(), ends.size(), -1) < 0)
+      return errno == EINTR ? fail(ErrorKind::Environment, "interrupted while nft read the ruleset")
+                            : fail_errno("wait for the listing", errno);
     for (std::size_t i = 0; i < ends.size(); ++i) {
       if (ends[i].fd < 0 || ends[i].revents == 0)
         continue;

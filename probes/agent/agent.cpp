@@ -236,8 +236,8 @@ void Agent::report_try(std::uint32_t round, const DialTry& what, const Ending& e
     evidence.icmp_from = ending.icmp->from;
   }
   evidence.detail = ending.detail;
-  if (what.what.transport == compiler::Transport::Tcp && ending.outcome == Outcome::Timeout &&
-      ending.error == 0)
+  if (what.what.transport == compiler::Transport::Tcp && !what.frame &&
+      ending.outcome == Outcome::Timeout && ending.error == 0)
     ask_own_rules(what, evidence);
   const bool silence = ending.outcome == Outcome::Timeout ||
                        (ending.icmp && ending.icmp->from == what.what.tuple.from);

@@ -1,4 +1,4 @@
-// A datagram in a frame to a NIC that is not the sender's own choice: whether a host between two
+// A packet in a frame to a NIC that is not the sender's own choice: whether a host between two
 // segments forwards, whether an enforcer takes a source that is not the sender's, whether two
 // segments are one. A packet socket sends it, so no route, rule or neighbour entry of the sender
 // changes, and its own firewall has no word in it. No socket waits for an answer: arrival is all

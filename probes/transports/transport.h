@@ -134,7 +134,7 @@ std::unique_ptr<Dialer> make_raw_dialer(EventLoop& loop, DialSink& sink);
 std::unique_ptr<Answerer> make_raw_answerer(EventLoop& loop, ArrivalSink& sink);
 std::optional<Opening> read_raw_opening(Family family, std::span<const std::uint8_t> segment);
 
-// Of tries that name their frame: one UDP datagram in it.
+// Of tries that name their frame: one packet in it.
 std::unique_ptr<Dialer> make_detour_dialer(DialSink& sink);
 
 std::unique_ptr<Dialer> make_icmp_dialer(EventLoop& loop, DialSink& sink);

@@ -33,6 +33,32 @@ said 'for example tcp 10.1.0.11:40000 -> 10.3.0.'
 said 'before  inet bulkhead c_red, rule 5 "default": drop'
 said 'after   inet bulkhead d_3_bond0_103, rule 1 "R1": accept'
 
+# ---- outside the model: the same words may decide otherwise, and may not be what was loaded
+asks() { # policy rule
+  cat <<END
+table inet t {
+  chain f {
+    type filter hook forward priority 0; policy $1;
+    $2
+  }
+}
+END
+}
+asks drop 'rt classid 7 accept' >accepts.nft
+asks accept 'rt classid 7 drop' >drops.nft
+expect 0 diff accepts.nft accepts.nft
+expect 4 diff accepts.nft drops.nft
+said 'UNKNOWN'
+# nft 1.0.6 lists both as { 0 . 0 }.
+asks drop 'meta length . tcp dport { 40-200 . 22 } accept' >short.nft
+asks drop 'meta length . tcp dport { 40-65535 . 22 } accept' >long.nft
+expect 4 diff short.nft long.nft
+expect 4 query short.nft --tcp 22
+said 'NOT KNOWN'
+asks drop 'meta cpu . tcp dport { 0-1 . 22 } accept' >one.nft
+asks drop 'meta cpu . tcp dport { 0-9 . 22 } accept' >ten.nft
+expect 4 diff one.nft ten.nft
+
 # ---- --fail-on, for pipelines
 grep -v '"B1"' old.nft >closed.nft
 expect 1 diff old.nft closed.nft

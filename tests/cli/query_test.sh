@@ -101,3 +101,12 @@ echo 'table inet x { nonsense }' >broken.nft
 expect 2 query broken.nft --tcp 22
 expect 2 explain "$sites/two-tenants" --from red --to blue --tcp 22-80
 told 'wants one port'
+
+# ---- what is sent to the enforcer, or by it, is asked of the hook that it meets
+expect 0 query "site:$sites/two-tenants" --as-of 2026-12-01 --enforcer fw --from red \
+  --to enforcer:fw --icmp echo
+said 'input'
+expect 0 query "site:$sites/two-tenants" --as-of 2026-12-01 --enforcer fw --from red --to 10.1.0.1 \
+  --icmp echo --expect pass
+expect 0 query "site:$sites/two-tenants" --as-of 2026-12-01 --enforcer fw --from enforcer:fw \
+  --to storage --udp 123 --expect pass

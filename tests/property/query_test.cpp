@@ -28,13 +28,16 @@ bool took(const Trace& told, const Diagrams& space, const std::vector<Value>& pa
   });
 }
 
-// A rule that writes before its last match may be left there, with nothing else than it was.
+// A rule that writes and then asks may be left there, with nothing else than it was.
 bool may_be_left(const Rule& rule) {
-  const auto is_assign = [](const Statement& statement) {
-    return std::holds_alternative<Assign>(statement);
-  };
-  return std::any_of(rule.statements.begin(), rule.statements.end(), is_assign) &&
-         !is_assign(rule.statements.back());
+  bool written = false;
+  for (const Statement& statement : rule.statements) {
+    const bool decides = std::holds_alternative<Decide>(statement);
+    if (written && !decides)
+      return true;
+    written |= std::holds_alternative<Assign>(statement);
+  }
+  return false;
 }
 
 void hold(bool with_nat) {

@@ -103,7 +103,8 @@ TEST(PolicyLanguagePage, EachBlockMeansWhatItsTagSays) {
     const compiler::Site site = site_of(block, blocks);
     std::vector<std::string> codes;
     for (const Diagnostic& item : site.diagnostics.all())
-      codes.push_back(item.code);
+      if (!item.code.starts_with("unused-"))  // examples share their services
+        codes.push_back(item.code);
     std::sort(codes.begin(), codes.end());
     EXPECT_THAT(codes, ElementsAreArray(codes_wanted(block)))
         << "docs/policy-language.md:" << block.line << "\n"

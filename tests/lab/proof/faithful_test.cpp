@@ -1,6 +1,8 @@
 // Rules that nft 1.0.6 lists as others than they are, and those beside them that it lists well.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <stdexcept>
 #include <string>
 
 #include "compiler/proof/rule_loads.h"
@@ -81,6 +83,36 @@ TEST(Faithful, TheKernelTellsWhatTheListingLeavesOut) {
         << "\n"
         << listing->loads;
   }
+}
+
+// Plain integers of the kernel's byte order in a concatenation without a name are listed as 0.
+TEST(Faithful, NumbersThatNftListsWronglyAreNotBelieved) {
+  if (const std::string missing = Kernel::missing(); !missing.empty())
+    GTEST_SKIP() << missing;
+  const auto is_unknown = [](const std::string& rule) {
+    const auto listing = enforcement::list_in_sandbox(
+        "table inet t {\n set s {\n  typeof meta length . tcp dport; flags interval;\n  elements = "
+        "{ 40-1500 . 22 }\n }\n chain f {\n  " +
+            rule + "\n }\n}\n",
+        {});
+    if (!listing)
+      throw std::runtime_error(rule + ": " + listing.error().message);
+    const auto ruleset = parse_ruleset(listing->json);
+    const auto& statements = ruleset.value().chains.at(0).rules.at(0).statements;
+    return std::any_of(statements.begin(), statements.end(), [](const Statement& statement) {
+      return std::holds_alternative<Unmodelled>(statement);
+    });
+  };
+  for (const char* field : {"meta length", "meta cpu", "ct zone", "ct packets", "ct bytes"}) {
+    const std::string name = field;
+    EXPECT_TRUE(is_unknown(name + " . tcp dport { 1-9 . 22 } accept")) << name;
+    EXPECT_TRUE(is_unknown("tcp dport . " + name + " { 22 . 5, 23-25 . 5 } accept")) << name;
+    EXPECT_TRUE(is_unknown("tcp dport . " + name + " vmap { 22-23 . 5 : accept }")) << name;
+  }
+  EXPECT_FALSE(is_unknown("meta length . tcp dport @s accept"));
+  EXPECT_FALSE(is_unknown("meta length 40-1500 accept"));
+  EXPECT_FALSE(is_unknown("meta mark . tcp dport { 1-9 . 22 } accept"));
+  EXPECT_FALSE(is_unknown("ip length . tcp dport { 1-9 . 22 } accept"));
 }
 
 }  // namespace

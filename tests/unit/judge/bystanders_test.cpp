@@ -37,11 +37,15 @@ TEST(Bystanders, AnyOtherSegmentMustNotSeeIt) {
   EXPECT_EQ(bystanders.place_of("b1", "e0"), "blue-fe");
 }
 
-TEST(Bystanders, AnInterfaceThatNobodyDeclaredSaysNothing) {
+// A port of a bond, or of a bridge that a NIC stands on, sees what the NIC sees.
+TEST(Bystanders, AnInterfaceThatNobodyDeclaredSeesWhatItsHostMaySee) {
   const Bystanders bystanders(small_site());
   const Probe probe = denied_between(small_site(), "red-fe", "blue-fe");
-  EXPECT_FALSE(bystanders.leaks(probe, "b1", "docker0"));
+  EXPECT_FALSE(bystanders.leaks(probe, "r2", "bond0"));
+  EXPECT_TRUE(bystanders.leaks(probe, "b1", "docker0"));
+  EXPECT_EQ(bystanders.place_of("b1", "docker0"), "no segment that the inventory knows");
   EXPECT_FALSE(bystanders.leaks(probe, "fw", "blue"));
+  EXPECT_EQ(bystanders.place_of("fw", "blue"), "");
 }
 
 // What an outside world or an enforcer sends.

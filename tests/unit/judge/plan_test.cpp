@@ -481,28 +481,32 @@ TEST(ProbePlan, AHostBetweenTwoSegmentsIsAskedToForward) {
   EXPECT_EQ(ways.size(), 4U);
 }
 
-// Each ordered pair of segments with agents, once: red and blue, and not the BMCs, who have none.
+// Each ordered pair of segments with agents, in each family by a datagram and a SYN: red and blue,
+// and not the BMCs, who have none.
 TEST(ProbePlan, TwoSegmentsAreAskedWhetherTheyAreOneWire) {
   const Site site =
       site_of(std::string(kSmallPolicy), std::string(kSmallInventory) + std::string(kBetween));
   ASSERT_TRUE(site.ok());
-  std::set<std::pair<std::string, std::string>> pairs;
+  std::map<std::pair<std::string, std::string>, std::set<std::pair<Transport, Family>>> pairs;
   for (const Probe& p : plan_probes(site, {}).probes) {
     if (p.rule != kRuleBridged)
       continue;
     const auto place = [&](const ProbeEnd& end) {
       return site.matrix.universe.classes[end.cls].place;
     };
-    EXPECT_TRUE(pairs.emplace(place(p.from), place(p.to)).second);
-    EXPECT_EQ(p.transport, Transport::Udp);
+    auto& asked = pairs[{place(p.from), place(p.to)}];
+    EXPECT_TRUE(asked.emplace(p.transport, p.from.address.family).second);
     EXPECT_EQ(p.expect, Expect::Deny);
     EXPECT_EQ(p.detour.host, p.to.host);
     EXPECT_EQ(p.detour.nic, p.to.nic);
     EXPECT_NE(p.from.host, "two") << "it stands in both";
     EXPECT_NE(p.to.host, "two") << "it stands in both";
   }
-  EXPECT_EQ(pairs, (std::set<std::pair<std::string, std::string>>{{"red-fe", "blue-fe"},
-                                                                  {"blue-fe", "red-fe"}}));
+  const std::set<std::pair<Transport, Family>> all{{Transport::Udp, Family::V4},
+                                                   {Transport::Tcp, Family::V4},
+                                                   {Transport::Udp, Family::V6},
+                                                   {Transport::Tcp, Family::V6}};
+  EXPECT_EQ(pairs, (decltype(pairs){{{"red-fe", "blue-fe"}, all}, {{"blue-fe", "red-fe"}, all}}));
 }
 
 TEST(ProbeBook, RoundTripsThroughJson) {

@@ -69,6 +69,21 @@ Universe make(const Policy& policy, const std::vector<std::string>& names) {
   return universe;
 }
 
+void set_unused_apart(Checked& checked) {
+  Diagnostics kept;
+  for (const Diagnostic& item : checked.diagnostics.all()) {
+    if (item.code.starts_with("unused-") || item.code == "repeated-flow") {
+      checked.unused.push_back(item);
+      continue;
+    }
+    const auto add = item.severity == Severity::Error     ? &Diagnostics::error
+                     : item.severity == Severity::Warning ? &Diagnostics::warning
+                                                          : &Diagnostics::note;
+    (kept.*add)(item.code, item.at, item.message, item.hint).related = item.related;
+  }
+  checked.diagnostics = std::move(kept);
+}
+
 }  // namespace
 
 std::vector<std::string> Checked::codes() const {
@@ -94,9 +109,10 @@ Checked check(std::map<std::string, std::string> files, const std::vector<std::s
               Date as_of) {
   Checked out;
   out.policy = parse_policy(memory_reader(std::move(files)), "", out.sources, out.diagnostics);
-  validate_names(out.policy, {"fw", "mgmt-sw"}, out.diagnostics);
+  validate_names(out.policy, {{"fw", "mgmt-sw"}}, out.diagnostics);
   out.universe = make(out.policy, classes);
   validate_flows(out.policy, out.universe, as_of, out.diagnostics);
+  set_unused_apart(out);
   out.diagnostics.sort();
   return out;
 }

@@ -14,6 +14,8 @@ namespace bulkhead::policy {
 struct Checked {
   SourceMap sources;
   Diagnostics diagnostics;
+  // Notes about what nothing uses: the policies of tests are full of it, so they stand apart.
+  std::vector<Diagnostic> unused;
   Policy policy;
   Universe universe;
 

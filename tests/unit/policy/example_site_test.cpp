@@ -16,7 +16,7 @@ TEST(ExampleSite, IsReadAsWritten) {
   SourceMap sources;
   Diagnostics diagnostics;
   Policy policy = parse_policy(folder_reader(kFolder), "", sources, diagnostics);
-  validate_names(policy, {"fw", "leaf", "mgmt-sw", "ib"}, diagnostics);
+  validate_names(policy, {{"fw", "leaf", "mgmt-sw", "ib"}}, diagnostics);
   EXPECT_THAT(render(diagnostics, sources, false), IsEmpty());
 
   EXPECT_EQ(policy.name, "two-racks");
