@@ -179,6 +179,9 @@ class RuleMachine {
     const Loaded loaded = load(assign.value, value);
     if (loaded == Loaded::Failed)
       return leave_rule();
+    // Without a connection there is no mark to set (kernel 6.18: nft_ct_set_eval).
+    if (assign.target == Selector::CtMark && !packet().connection)
+      return Flow::Next;
     if (loaded == Loaded::Unknown) {
       journey_.uncertain.insert(assign.target);
       return Flow::Next;
