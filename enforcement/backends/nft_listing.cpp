@@ -74,7 +74,7 @@ Status read_both(const Child& child, std::string& answer, std::string& complaint
   while (ends[0].fd >= 0 || ends[1].fd >= 0) {
     // A signal that somebody catches is meant to end the work: libnftables may never come back.
     if (::poll(ends.data(), ends.size(), -1) < 0)
-      return errno == EINTR ? fail(ErrorKind::Environment, "interrupted while nft read the ruleset")
+      return errno == EINTR ? fail(ErrorKind::Interrupted, "interrupted while nft read the ruleset")
                             : fail_errno("wait for the listing", errno);
     for (std::size_t i = 0; i < ends.size(); ++i) {
       if (ends[i].fd < 0 || ends[i].revents == 0)
