@@ -18,6 +18,12 @@ told 'root'
 [ "$(wc -l <err)" = 1 ] || fail "more than one sentence"
 
 [ "$(id -u)" = 0 ] || exit 0
+# A lab that cannot be taken down is not said to be.
+expect 0 lab up "$work/site" --run envtest -q
+got=0
+as_nobody lab down "$work/site" --run envtest >out 2>err || got=$?
+expect 0 lab down "$work/site" --run envtest
+[ "$got" = 3 ] || fail "lab down as nobody exited $got, not 3"
 mkdir empty
 got=0
 PATH=$work/empty "$bulkhead" audit site --on lab >out 2>err || got=$?

@@ -165,6 +165,10 @@ expect 0 lab exec two-tenants fw --run "$run" -- nft -f "$work/edited.nft"
 expect 1 probe two-tenants --on lab --run "$run" --plan found.json --evidence sent.jsonl
 said 'LEAK'
 said 'tcp 2050'
+# Mended, the same plan is as intended: what it does not name is not missing.
+expect 0 lab exec two-tenants fw --run "$run" -- nft -f "$work/rules/fw/nftables.nft"
+expect 0 probe two-tenants --on lab --run "$run" --plan found.json
+said 'coverage  100.0 %'
 expect 2 probe two-tenants --on lab --run "$run" --plan edited.nft
 told 'edited.nft'
 expect 0 lab down two-tenants --run "$run"

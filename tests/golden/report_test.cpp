@@ -141,6 +141,17 @@ Report partial_report() {
   return report;
 }
 
+// All that was asked conforms, and too much was not.
+Report thin_report() {
+  Report report = clean_report();
+  break_cell(report, 3, 4, Finding::NotCovered, "no address family in common");
+  count(report);
+  report.exit_code = 4;
+  report.coverage_percent = 93.3;
+  report.conclusion = "coverage is below 100 %";
+  return report;
+}
+
 // A site of many classes: columns with three digits, in several squares.
 Report wide_report() {
   Report report;
@@ -188,6 +199,7 @@ constexpr Screen kScreens[] = {
     {"broken.json", broken_report, "json", {}},
     {"broken.xml", broken_report, "junit", {}},
     {"intended.xml", intended_report, "junit", {}},
+    {"thin.xml", thin_report, "junit", {}},
 };
 
 class ReportScreen : public testing::TestWithParam<Screen> {};

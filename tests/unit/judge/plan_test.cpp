@@ -509,6 +509,45 @@ TEST(ProbePlan, TwoSegmentsAreAskedWhetherTheyAreOneWire) {
   EXPECT_EQ(pairs, (decltype(pairs){{{"red-fe", "blue-fe"}, all}, {{"blue-fe", "red-fe"}, all}}));
 }
 
+// A wire between the two carries link-local IPv6, which no probe is: that is missing evidence.
+TEST(ProbePlan, TwoWiresWithoutACommonFamilyAreNotCovered) {
+  const Site site = site_of(R"(
+name = "families"
+[tenant.red]
+[tenant.blue]
+[segment.red]
+tenant = "red"
+v4 = "10.1.0.0/24"
+gateway = "fw"
+inside = "open"
+[segment.blue]
+tenant = "blue"
+v6 = "fd02::/64"
+gateway = "fw"
+inside = "open"
+)",
+                            R"(
+[enforcer.fw]
+kind = "router"
+manage = "bulkhead"
+[enforcer.fw.legs]
+red = { segment = "red", v4 = "10.1.0.1/24" }
+blue = { segment = "blue", v6 = "fd02::1/64" }
+[host.r1]
+nic.e0 = { segment = "red", v4 = "10.1.0.11" }
+[host.b1]
+nic.e0 = { segment = "blue", v6 = "fd02::11" }
+)");
+  ASSERT_TRUE(site.ok());
+  const ClassId red = id_of(site, "red"), blue = id_of(site, "blue");
+  const ProbePlan plan = plan_probes(site, {});
+  const auto found = std::find_if(plan.unprobed.begin(), plan.unprobed.end(), [&](auto& u) {
+    return u.from == red && u.to == blue && u.what.empty();
+  });
+  ASSERT_NE(found, plan.unprobed.end());
+  EXPECT_FALSE(found->vacuous) << found->reason;
+}
+
 TEST(ProbeBook, RoundTripsThroughJson) {
   const Site site =
       site_of(std::string(kSmallPolicy), std::string(kSmallInventory) + std::string(kBetween));
