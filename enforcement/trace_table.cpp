@@ -49,7 +49,7 @@ void append_set(std::string& text, std::string_view name, std::string_view type,
 // Before conntrack (-200) and every usual chain, after defragmentation (-400): a datagram larger
 // than the MTU is seen whole and with its ports. The identifier of an ICMP query is read raw,
 // since nft 1.0.6 adds `type { echo-request, echo-reply }` to `icmp id` and so would lose
-// timestamps.
+// timestamps. Protocols by number: nft looks names up in /etc/protocols, which a bare system lacks.
 void append_marking_chain(std::string& text, std::string_view name, std::string_view hook) {
   fmt::format_to(std::back_inserter(text),
                  "\tchain {} {{\n"
@@ -58,9 +58,9 @@ void append_marking_chain(std::string& text, std::string_view name, std::string_
                  "meta nftrace set 1\n"
                  "\t\tip6 saddr . ip6 daddr . meta l4proto . th sport . th dport @traced_v6 "
                  "meta nftrace set 1\n"
-                 "\t\tmeta l4proto icmp ip saddr . ip daddr . @th,32,16 @traced_icmp_v4 "
+                 "\t\tmeta l4proto 1 ip saddr . ip daddr . @th,32,16 @traced_icmp_v4 "
                  "meta nftrace set 1\n"
-                 "\t\tmeta l4proto ipv6-icmp ip6 saddr . ip6 daddr . @th,32,16 @traced_icmp_v6 "
+                 "\t\tmeta l4proto 58 ip6 saddr . ip6 daddr . @th,32,16 @traced_icmp_v6 "
                  "meta nftrace set 1\n"
                  "\t}}\n",
                  name, hook);
