@@ -28,18 +28,6 @@ bool took(const Trace& told, const Diagrams& space, const std::vector<Value>& pa
   });
 }
 
-// A rule that writes and then asks may be left there, with nothing else than it was.
-bool may_be_left(const Rule& rule) {
-  bool written = false;
-  for (const Statement& statement : rule.statements) {
-    const bool decides = std::holds_alternative<Decide>(statement);
-    if (written && !decides)
-      return true;
-    written |= std::holds_alternative<Assign>(statement);
-  }
-  return false;
-}
-
 void hold(bool with_nat) {
   const Ruleset ruleset = any_ruleset(with_nat);
   const MakeWay make = kWays[*rc::gen::inRange(0, 3)];

@@ -401,4 +401,15 @@ Packet any_packet(bool translated) {
   return packet;
 }
 
+bool may_be_left(const Rule& rule) {
+  bool written = false;
+  for (const Statement& statement : rule.statements) {
+    const bool decides = std::holds_alternative<Decide>(statement);
+    if (written && !decides)
+      return true;
+    written |= std::holds_alternative<Assign>(statement);
+  }
+  return false;
+}
+
 }  // namespace bulkhead::compiler::proof::test

@@ -12,5 +12,7 @@ namespace bulkhead::compiler::proof::test {
 Ruleset any_ruleset(bool with_nat);
 // `translated`: perhaps of a connection with other addresses behind a hook than before.
 Packet any_packet(bool translated);
+// A rule that writes and then asks may be left there, with nothing else than it was.
+bool may_be_left(const Rule& rule);
 
 }  // namespace bulkhead::compiler::proof::test
