@@ -107,6 +107,14 @@ class Fields {
                       [&](const Place& field) { return is_within(field, place); }));
   }
 
+  // More than the place has where one of them is compared twice.
+  [[nodiscard]] unsigned unequal_bits(const Place& place) const {
+    unsigned bits = 0;
+    for (const Place& field : unequal_)
+      bits += is_within(field, place) ? field.bits : 0U;
+    return bits;
+  }
+
  private:
   void add(const Operand& operand) {
     selectors_.push_back(operand.selector);
@@ -231,7 +239,12 @@ class Comparison {
     // nft 1.0.6 leaves the first out of `ether type vlan ether type vmap { ... }`.
     if (!is_protocol4 && (!fields_.covers(place) || ++loads_[place] > fields_.looks(place)))
       out_.narrower = "bytes of the packet that nft does not list";
-    if (fields_.unequal_within(place) > 1)
+    if (fields_.unequal_within(place) < 2)
+      return;
+    // The listing does not say which of two comparisons of one field was joined.
+    if (fields_.unequal_bits(place) > place.bits)
+      out_.wider = "fields that are to be unequal as one, and one of them again";
+    else
       out_.joined.push_back(place);
   }
 
@@ -325,8 +338,9 @@ std::size_t mark_unfaithful(Ruleset& ruleset, std::string_view loads) {
     const Fields fields(rule);
     const Table& table = ruleset.table_of(ruleset.chains[chain]);
     const Mismatch mismatch = Comparison(fields, table.family).with(std::span(words).subspan(4));
-    for (const Place& place : mismatch.joined)
-      join(ruleset, ruleset.chains[chain].table, rule, place);
+    if (mismatch.wider.empty())
+      for (const Place& place : mismatch.joined)
+        join(ruleset, ruleset.chains[chain].table, rule, place);
     // What is outside the model may look at anything.
     const bool is_narrower = !fields.unmodelled() && !mismatch.narrower.empty();
     if (mismatch.wider.empty() && !is_narrower)

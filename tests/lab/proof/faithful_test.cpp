@@ -49,6 +49,8 @@ const Case kCases[] = {
     {"inet", "vlan id 5 ip saddr 10.0.0.1 accept", kAsItIs},
     {"inet", "tcp sport != 5 tcp dport != 80 drop", kJoined},  // either is enough, when loaded
     {"inet", "tcp dport != 80 ct state new tcp sport != 5 drop", kJoined},
+    {"inet", "tcp sport != 5 tcp dport != 80 tcp sport != 6 tcp dport != 81 drop", kOtherwise},
+    {"inet", "tcp sport != 5 tcp dport != 80 tcp sport != 6 drop", kOtherwise},
     {"inet", "tcp sport 5 tcp dport != 80 drop", kAsItIs},
     {"inet", "ip saddr != 10.0.0.1 ip daddr != 10.0.0.2 drop", kAsItIs},
     {"bridge", "ether saddr != 02:00:00:00:00:0b ether type != ip6 drop", kJoined},
